@@ -1,0 +1,51 @@
+# Everything sets itself up: a virtual environment in .venv with pinned versions, made when a requirement changes.
+# PYTHON may name another Python 3.11.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+PY := $(VENV)/bin/python
+# Blender's settings of the person who runs this stay out of the tests and the demo.
+export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
+
+.PHONY: demo test test-core test-addon test-long lint bench bench-peers clean
+
+$(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+		|| { echo "Tendril is developed with Python 3.11: install it, or call make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Setting up $(VENV), once; this takes a minute or two."
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@# The stubs would shadow the real bpy module, so they live apart, for mypy alone.
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/stubs -r requirements/stubs.txt
+	@# The repository root is the package `tendril`: a link by that name makes it importable.
+	mkdir -p $(VENV)/link && ln -sfn ../.. $(VENV)/link/tendril
+	echo "$(CURDIR)/$(VENV)/link" > $$($(PY) -c 'import site; print(site.getsitepackages()[0])')/tendril.pth
+	touch $@
+
+demo: $(VENV)/ready
+	$(PY) -m tendril.sample_scenes.demo
+
+test: lint test-core test-addon
+
+lint: $(VENV)/ready
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core
+
+test-core: $(VENV)/ready
+	$(PY) -m pytest tests/core tests/validation -m "not long" -n 2
+
+test-addon: $(VENV)/ready
+	$(PY) -m pytest tests/addon -m "not long"
+
+test-long: $(VENV)/ready
+	$(PY) -m pytest tests -m long
+
+bench: $(VENV)/ready
+	$(PY) -m tendril.bench
+
+bench-peers: $(VENV)/ready
+	$(PY) -m tendril.bench.peers
+
+clean:
+	rm -rf $(VENV) .venv-peers out

@@ -1,0 +1,1 @@
+"""Between Blender and the core. Only here are the user's curves read and written."""

@@ -1,0 +1,180 @@
+"""A spline as a polyline of the simulator, and the simulated polyline back as the spline. Plain NumPy.
+
+Control points are rows (r, 3): one per point of a POLY or NURBS spline, three per Bezier point (left handle, point,
+right handle). All in world space, in metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .nurbs import Knots, basis
+
+Array = NDArray[np.float64]
+
+# A line of fewer edges is too coarse to bend: it is divided evenly until it has enough.
+FEWEST_POLY_EDGES = 4
+FEWEST_EDGES = 8
+# The ends of a NURBS curve, where it is held, are met this much more strictly than the points between.
+END_WEIGHT = 1e3
+
+
+@dataclass(frozen=True)
+class SplineKind:
+    """What, besides coordinates, makes a spline's shape."""
+
+    type: str  # POLY, BEZIER or NURBS
+    count: int
+    cyclic: bool
+    resolution: int = 1
+    knots: Knots | None = None  # NURBS only
+    weights: tuple[float, ...] = ()  # NURBS only
+
+    @property
+    def rows(self) -> int:
+        return 3 * self.count if self.type == "BEZIER" else self.count
+
+
+class Strand(Protocol):
+    """One spline and its rod."""
+
+    vertices: Array  # (n, 3) of the rod as drawn
+    closed: bool
+
+    def bind(self, directors: Array) -> None:
+        """To be called once, before `controls`, with the directors of the edges as drawn."""
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        """The control rows that show the rod with vertices x and these directors of its edges."""
+
+
+def make_strand(kind: SplineKind, rows: Array) -> Strand:
+    if kind.type == "BEZIER":
+        return BezierStrand(kind, rows)
+    if kind.knots is not None and kind.knots.fits(kind.count):
+        return NurbsStrand(kind, rows)
+    return PolyStrand(kind, rows)
+
+
+class PolyStrand:
+    """Control points are vertices of the rod; a very short polyline has further vertices between them."""
+
+    def __init__(self, kind: SplineKind, rows: Array) -> None:
+        self.closed = kind.cyclic
+        edges = kind.count if kind.cyclic else kind.count - 1
+        self._pieces = 1 if edges >= FEWEST_POLY_EDGES or edges < 1 else -(-FEWEST_EDGES // edges)
+        self.vertices = _divide(rows, self._pieces, kind.cyclic)
+
+    def bind(self, directors: Array) -> None:
+        pass  # the vertices are all it needs
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        return x[:: self._pieces]
+
+
+class BezierStrand:
+    """Control points are vertices of the rod; each carries its handles along like a small rigid cross.
+
+    Handles hang on the frame of their own control point, not on the nearest place of the curve: so the curve keeps
+    the tangent of the rod there, and what was smooth stays smooth.
+    """
+
+    def __init__(self, kind: SplineKind, rows: Array) -> None:
+        self.closed = kind.cyclic
+        points = rows.reshape(-1, 3, 3)
+        segments = kind.count if kind.cyclic else kind.count - 1
+        resolution = max(kind.resolution, -(-FEWEST_EDGES // max(segments, 1)))
+        following = np.roll(points, -1, axis=0)
+        cubics = np.stack([points[:, 1], points[:, 2], following[:, 0], following[:, 1]], axis=1)[:segments]
+        u = np.arange(resolution)[:, None] / resolution
+        bernstein = np.hstack([(1 - u) ** 3, 3 * u * (1 - u) ** 2, 3 * u**2 * (1 - u), u**3])
+        vertices = np.einsum("uj,sjk->suk", bernstein, cubics).reshape(-1, 3)
+        self.vertices = vertices if kind.cyclic else np.vstack([vertices, points[-1:, 1]])
+        self._at = np.arange(kind.count) * resolution
+        self._arms = points[:, 0::2] - points[:, 1:2]  # (k, 2, 3) from the point to its handles
+
+    def bind(self, directors: Array) -> None:
+        frames = vertex_frames(self.vertices, directors, self.closed, self._at)
+        self._arms_in_frame = np.einsum("kji,kmj->kmi", frames, self._arms)
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        frames = vertex_frames(x, directors, self.closed, self._at)
+        turned = np.einsum("kij,kmj->kmi", frames, self._arms_in_frame)
+        points = x[self._at]
+        return np.stack([points + turned[:, 0], points, points + turned[:, 1]], axis=1).reshape(-1, 3)
+
+
+class NurbsStrand:
+    """Control points move so that the curve follows the vertices of the rod best, in the sense of least squares.
+
+    Control points lie off the curve. Bound to it one by one they would cut the corners of every new bend; and the
+    drawn control points come back exactly because displacements are fitted, not positions.
+    """
+
+    def __init__(self, kind: SplineKind, rows: Array) -> None:
+        assert kind.knots is not None
+        self.closed = kind.cyclic
+        one_each = len(basis(kind.count, kind.knots, 1)[0]) - (0 if kind.cyclic else 1)
+        resolution = max(kind.resolution, -(-FEWEST_EDGES // one_each))
+        index, share = basis(kind.count, kind.knots, resolution)
+        share = share * np.asarray(kind.weights)[index]
+        share /= share.sum(axis=1, keepdims=True)
+        self._rows, self._index, self._share = rows, index, share
+        self.vertices = np.einsum("nj,njk->nk", share, rows[index])
+
+    def bind(self, directors: Array) -> None:
+        self._solve = self._least_squares()
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        return self._rows + self._solve(x - self.vertices)
+
+    def _least_squares(self) -> Callable[[Array], Array]:
+        from scipy.sparse import csc_matrix, diags, identity  # late: importing SciPy takes its time
+        from scipy.sparse.linalg import splu
+
+        n, order = self._index.shape
+        count = len(self._rows)
+        places = (np.repeat(np.arange(n), order), self._index.ravel())
+        matrix = csc_matrix((self._share.ravel(), places), shape=(n, count))
+        weights = np.ones(n)
+        if not self.closed:
+            weights[[0, -1]] = END_WEIGHT
+        weighted = (diags(weights) @ matrix).T.tocsc()
+        normal = weighted @ matrix
+        # A control point without influence on the curve stays where it was drawn.
+        ridge = 1e-10 * normal.diagonal().mean()
+        factor = splu((normal + ridge * identity(count)).tocsc())
+        return lambda moved: np.asarray(factor.solve(weighted @ moved))
+
+
+def vertex_frames(x: Array, directors: Array, closed: bool, at: NDArray[np.int64]) -> Array:
+    """(k, 3, 3): columns tangent, first material director, and the third axis, at the given vertices."""
+    edges = np.roll(x, -1, axis=0) - x if closed else np.diff(x, axis=0)
+    t = edges / np.linalg.norm(edges, axis=1, keepdims=True)
+    after = at if closed else np.minimum(at, len(t) - 1)
+    before = at - 1 if closed else np.maximum(at - 1, 0)
+    mean = t[before] + t[after]
+    # Where the rod folds back on itself no mean tangent exists; the edge after the vertex then stands for both.
+    folded = np.einsum("ij,ij->i", t[before], t[after]) < -0.999
+    mean[folded] = t[after[folded]]
+    tangent = mean / np.linalg.norm(mean, axis=1, keepdims=True)
+    d = directors[after]
+    d = d - np.einsum("ij,ij->i", d, tangent)[:, None] * tangent
+    d /= np.linalg.norm(d, axis=1, keepdims=True)
+    return np.stack([tangent, d, np.cross(tangent, d)], axis=2)
+
+
+def _divide(points: Array, pieces: int, closed: bool) -> Array:
+    if pieces == 1:
+        return points
+    following = np.roll(points, -1, axis=0)
+    starts = points if closed else points[:-1]
+    along = np.arange(pieces)[None, :, None] / pieces
+    inner = starts[:, None] + along * (following[: len(starts)] - starts)[:, None]
+    vertices = inner.reshape(-1, 3)
+    return vertices if closed else np.vstack([vertices, points[-1:]])

@@ -1,0 +1,19 @@
+"""What the buttons do."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import baking, rod
+
+CLASSES = (*rod.CLASSES, *baking.CLASSES)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,108 @@
+"""Bake and delete bake."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import bpy
+
+from .. import live
+from ..bake import BakeError, bake, delete_bake, why_not_bakeable
+
+# How long the window may wait for the next event while a bake runs, s.
+PATIENCE = 0.05
+
+
+class TENDRIL_OT_bake(bpy.types.Operator):
+    """Simulate all frames of the scene and store them as shape keys: the file then plays without the add-on"""
+
+    bl_idname = "tendril.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        steps = self._begin(context)
+        if steps is None:
+            return {"CANCELLED"}
+        try:
+            for _ in steps:
+                pass
+        except BakeError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        steps = self._begin(context)
+        if steps is None:
+            return {"CANCELLED"}
+        self._steps = steps
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        manager.progress_begin(0, 100)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC":
+            self._steps.close()
+            self._end(context)
+            self.report({"INFO"}, "The bake was cancelled")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        until = time.monotonic() + PATIENCE
+        progress = None
+        try:
+            while time.monotonic() < until:
+                progress = next(self._steps)
+        except StopIteration:
+            self._end(context)
+            return {"FINISHED"}
+        except BakeError as error:
+            self._end(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if progress is not None:
+            context.window_manager.progress_update(100.0 * progress)
+            context.workspace.status_text_set(f"Tendril bakes: {100.0 * progress:.0f} %    ESC: cancel")
+        return {"RUNNING_MODAL"}
+
+    def _begin(self, context: bpy.types.Context) -> Iterator[float] | None:
+        obj = context.active_object
+        problem = why_not_bakeable(obj, context.scene)
+        if problem:
+            self.report({"ERROR"}, problem)
+            return None
+        live.give_unique_ids()
+        return bake(obj.tendril.uid, context.scene)
+
+    def _end(self, context: bpy.types.Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+
+
+class TENDRIL_OT_bake_delete(bpy.types.Operator):
+    """Remove the baked shape keys: the rod is simulated again"""
+
+    bl_idname = "tendril.bake_delete"
+    bl_label = "Delete Bake"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        if obj is None or obj.type != "CURVE" or not obj.tendril.enabled or not obj.tendril.baked:
+            self.report({"ERROR"}, "No baked rod is active: select one first")
+            return {"CANCELLED"}
+        if obj.mode == "EDIT":
+            self.report({"ERROR"}, f'"{obj.name}" is in Edit Mode: leave it first')
+            return {"CANCELLED"}
+        delete_bake(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (TENDRIL_OT_bake, TENDRIL_OT_bake_delete)

@@ -1,0 +1,83 @@
+"""A curve becomes a rod, and a curve again."""
+
+from __future__ import annotations
+
+import uuid
+
+import bpy
+import numpy as np
+
+from ...core import TendrilError
+from .. import live
+from ..bake import delete_bake
+from ..bridge import curves, rods
+
+
+class TENDRIL_OT_rod_add(bpy.types.Operator):
+    """Make the active curve an elastic rod: one rod for each of its splines"""
+
+    bl_idname = "tendril.rod_add"
+    bl_label = "Add Rod"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012, as Blender wants it
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj, scene = context.active_object, context.scene
+        problem = rods.why_not_a_rod(obj)
+        if problem:
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        context.view_layer.update()  # a script may just have moved the object
+        settings = obj.tendril
+        radius_is_new = not settings.is_property_set("radius") and obj.data.bevel_depth > 0.0
+        try:
+            pose = rods.pose_of(obj.matrix_world, scene)
+            if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
+                settings.radius = obj.data.bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
+            rods.describe(obj, scene, pose)
+        except TendrilError as error:
+            if radius_is_new:
+                settings.property_unset("radius")
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        curves.make_3d(obj.data)
+        curves.keep_drawn(obj.data)
+        settings.enabled = True
+        settings.uid = uuid.uuid4().hex
+        settings.shows_drawn = True
+        settings.baked = False
+        # Frames are written while a render runs; the interface must not read them at the same time.
+        scene.render.use_lock_interface = True
+        live.stand(scene)
+        return {"FINISHED"}
+
+
+class TENDRIL_OT_rod_remove(bpy.types.Operator):
+    """Make the rod a plain curve again, in the shape that was drawn"""
+
+    bl_idname = "tendril.rod_remove"
+    bl_label = "Remove Rod"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        if obj is None or obj.type != "CURVE" or not obj.tendril.enabled:
+            self.report({"ERROR"}, "No rod is active: select one first")
+            return {"CANCELLED"}
+        if obj.library is not None or obj.data.library is not None:
+            self.report({"ERROR"}, f'"{obj.name}" is linked from another file: make it local first')
+            return {"CANCELLED"}
+        if obj.mode == "EDIT":
+            self.report({"ERROR"}, f'"{obj.name}" is in Edit Mode: leave it first')
+            return {"CANCELLED"}
+        if obj.tendril.baked:
+            delete_bake(obj)
+        if not obj.tendril.shows_drawn:
+            curves.restore_drawn(obj.data)
+        curves.restore_dimensions(obj.data)
+        curves.forget_drawn(obj.data)
+        live.forget(obj.tendril.uid)
+        obj.tendril.enabled = False
+        return {"FINISHED"}
+
+
+CLASSES = (TENDRIL_OT_rod_add, TENDRIL_OT_rod_remove)

@@ -1,0 +1,122 @@
+"""The Physics tab of a curve."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import live
+
+
+def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """Among Blender's own buttons that add physics to an object."""
+    obj = context.object
+    if obj is None or obj.type != "CURVE":
+        return
+    if obj.tendril.enabled:
+        self.layout.operator("tendril.rod_remove", text="Rod", icon="X")
+    else:
+        self.layout.operator("tendril.rod_add", text="Rod", icon="OUTLINER_DATA_CURVES")
+
+
+class RodPanel:
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.object is not None and context.object.type == "CURVE" and context.object.tendril.enabled
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False  # what is simulated is read once, at the start frame
+        column = layout.column()
+        column.enabled = not context.object.tendril.baked
+        self.draw_settings(column, context)
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        raise NotImplementedError
+
+
+class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
+    bl_label = "Rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        message = live.status(rod.uid)
+        if message:
+            layout.label(text=message, icon="ERROR")
+        layout.prop(rod, "model")
+        layout.prop(rod, "radius")
+        layout.prop(rod, "rest_shape")
+
+
+class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
+    bl_label = "Material"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        layout.prop(rod, "material", text="Preset")
+        values = layout.column()
+        values.enabled = rod.material == "CUSTOM"
+        values.prop(rod, "young_modulus")
+        values.prop(rod, "poisson_ratio")
+        values.prop(rod, "density")
+        values.prop(rod, "damping_time")
+        values.prop(rod, "strands")
+
+
+class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):
+    bl_label = "Ends"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        layout.prop(rod, "start_hold")
+        layout.prop(rod, "end_hold")
+
+
+class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
+    bl_label = "Simulation"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        shared = context.scene.tendril
+        layout.label(text="Shared by all rods of the scene")
+        layout.prop(shared, "substeps")
+        layout.prop(shared, "air_density")
+        layout.prop(shared, "wind")
+        layout.prop(shared, "drag")
+
+
+class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
+    bl_label = "Cache"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        rod, scene = context.object.tendril, context.scene
+        if rod.baked:
+            count = len(context.object.data.shape_keys.key_blocks) if context.object.data.shape_keys else 0
+            layout.label(text=f"{count} frames baked", icon="INFO")
+            layout.operator("tendril.bake_delete", icon="TRASH")
+        else:
+            layout.label(text=live.info(context.object, scene), icon="INFO")
+            layout.operator("tendril.bake", text=f"Bake Frames {scene.frame_start} to {scene.frame_end}", icon="REC")
+
+
+CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_ends, TENDRIL_PT_simulation, TENDRIL_PT_cache)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.PHYSICS_PT_add.append(draw_add_button)
+
+
+def unregister() -> None:
+    bpy.types.PHYSICS_PT_add.remove(draw_add_button)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,197 @@
+"""What people set, per object and per scene. SI units: lengths are shown in the units of the scene."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+
+from ..core import Material
+from ..core.scene import MODELS
+from .bridge.rods import MATERIALS
+
+_MODEL_NAMES = {
+    "der": ("Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair"),
+}
+
+_MATERIALS = [
+    *((identifier, name.capitalize(), f"The properties of {name}") for identifier, name in MATERIALS.items()),
+    ("CUSTOM", "Custom", "Give the properties yourself"),
+]
+
+_HOLDS = [
+    ("FREE", "Free", "The end moves freely"),
+    ("PIN", "Pinned", "The end stays on the object and follows its animation, but turns freely"),
+    ("CLAMP", "Clamped", "The end stays on the object and follows its animation, with its direction and its twist"),
+]
+
+
+def _take_preset(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Custom values begin with those of the preset chosen before."""
+    if self.material != "CUSTOM":
+        material = Material.preset(MATERIALS[self.material])
+        for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands"):
+            setattr(self, name, getattr(material, name))
+
+
+class TendrilRod(bpy.types.PropertyGroup):
+    """A curve object as a rod"""
+
+    enabled: BoolProperty(name="Rod", description="The curve is an elastic rod", options={"HIDDEN"})
+    uid: StringProperty(description="Tells this rod from all others", options={"HIDDEN"})
+    shows_drawn: BoolProperty(
+        description="The curve shows the shape that was drawn, so that edits of it are edits of the drawn shape",
+        default=True,
+        options={"HIDDEN"},
+    )
+    baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"})
+
+    model: EnumProperty(
+        name="Model",
+        description="How the rod is computed",
+        items=[(name, *_MODEL_NAMES.get(name, (name, ""))) for name in MODELS],
+    )
+    radius: FloatProperty(
+        name="Radius",
+        description="Half the thickness of the rod: it makes it heavy and stiff. What one sees is the curve's bevel",
+        default=0.01,
+        min=1e-6,
+        max=100.0,
+        soft_min=1e-4,
+        soft_max=0.5,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    material: EnumProperty(
+        name="Material", description="What the rod is made of", items=_MATERIALS, update=_take_preset
+    )
+    young_modulus: FloatProperty(
+        name="Young's Modulus (Pa)",
+        description="Stiffness against stretching and bending, in pascal: rubber 2e6, nylon 3e9, steel 2e11",
+        default=5e8,
+        min=1e2,
+        max=1e13,
+        soft_min=1e5,
+        soft_max=3e11,
+        precision=0,
+        step=100_000_000,
+    )
+    poisson_ratio: FloatProperty(
+        name="Poisson's Ratio",
+        description="With Young's modulus it gives the stiffness against twisting: cork 0, metals 0.3, rubber 0.5",
+        default=0.39,
+        min=-0.99,
+        max=0.5,
+        soft_min=0.0,
+        precision=3,
+        step=1,
+    )
+    density: FloatProperty(
+        name="Density (kg/m³)",
+        description="Mass per volume, in kilograms per cubic metre: water 1000, rope 950, steel 7850",
+        default=950.0,
+        min=1.0,
+        max=30_000.0,
+        soft_min=100.0,
+        soft_max=10_000.0,
+        precision=0,
+        step=1000,
+    )
+    damping_time: FloatProperty(
+        name="Damping",
+        description="Inner friction, as a time: vibrations much faster than this die out at once. Zero is undamped",
+        default=2e-3,
+        min=0.0,
+        max=10.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        subtype="TIME_ABSOLUTE",
+    )
+    strands: FloatProperty(
+        name="Strands",
+        description="Fibres that slide on each other: a rope bends and twists that much easier than a solid section. "
+        "1 is solid",
+        default=200.0,
+        min=1.0,
+        max=1e6,
+        soft_max=1000.0,
+        precision=0,
+        step=1000,
+    )
+    rest_shape: EnumProperty(
+        name="Rest Shape",
+        description="The shape the rod has when nothing pulls on it",
+        items=[
+            ("AS_DRAWN", "As Drawn", "The rod was made in the shape that is drawn: springs, wires, hair"),
+            ("STRAIGHT", "Straight", "The rod was made straight and is bent into the shape that is drawn: ropes, rods"),
+        ],
+    )
+    start_hold: EnumProperty(
+        name="Start", description="What holds the first point of each spline", items=_HOLDS, default="PIN"
+    )
+    end_hold: EnumProperty(
+        name="End",
+        description="What holds the last point of each spline; a cyclic spline has none",
+        items=_HOLDS,
+        default="FREE",
+    )
+
+
+class TendrilScene(bpy.types.PropertyGroup):
+    """What all rods of a scene share"""
+
+    substeps: IntProperty(
+        name="Substeps",
+        description="Steps per frame. More are more exact and slower",
+        default=4,
+        min=1,
+        max=1000,
+        soft_max=50,
+    )
+    air_density: FloatProperty(
+        name="Air Density (kg/m³)",
+        description="Slows rods and lets the wind carry them, in kilograms per cubic metre: air 1.2, water 1000, "
+        "vacuum 0",
+        default=1.2,
+        min=0.0,
+        max=20_000.0,
+        soft_max=10.0,
+        precision=2,
+        step=10,
+    )
+    wind: FloatVectorProperty(
+        name="Wind",
+        description="Velocity of the air",
+        size=3,
+        soft_min=-50.0,
+        soft_max=50.0,
+        precision=2,
+        step=10,
+        subtype="VELOCITY",
+    )
+    drag: FloatProperty(
+        name="Drag (1/s)",
+        description="Slows all motion against the air by this part of the speed each second, whatever the thickness",
+        default=0.0,
+        min=0.0,
+        max=1000.0,
+        soft_max=10.0,
+        precision=2,
+        step=10,
+    )
+
+
+CLASSES = (TendrilRod, TendrilScene)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Object.tendril = bpy.props.PointerProperty(type=TendrilRod)
+    bpy.types.Scene.tendril = bpy.props.PointerProperty(type=TendrilScene)
+
+
+def unregister() -> None:
+    del bpy.types.Scene.tendril
+    del bpy.types.Object.tendril
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,141 @@
+"""The one exception type of the core: it names the field, the value and the cure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Sizes the simulator is made for. Outside of them units are almost certainly wrong, and round-off bites.
+SMALLEST_SIZE = 1e-6
+LARGEST_SIZE = 1e4
+
+
+class TendrilError(ValueError):
+    """Bad input, said in one sentence. Raised before anything is changed."""
+
+    def __init__(self, field: str, value: object, cure: str) -> None:
+        self.field = field
+        self.value = value
+        self.cure = cure
+        super().__init__(f"{field} is {shorten(value)}: {cure}")
+
+
+def shorten(value: object, most: int = 60) -> str:
+    """The value as it stands in a message: on one line, and short."""
+    if isinstance(value, np.ndarray):
+        text = f"an array of shape {value.shape}"
+    else:
+        try:
+            text = repr(value)
+        except Exception as error:  # a repr is the caller's code; the message must come through all the same
+            text = f"a {type(value).__name__} that can't be shown ({type(error).__name__})"
+    text = " ".join(text.split())
+    half = most // 2 - 2
+    return text if len(text) <= most else text[:half] + "..." + text[-half:]
+
+
+def number(field: str, value: Any, cure: str = "give one finite number") -> float:
+    if dimensions(value) != 0 or np.asarray(value).dtype.kind not in "iufO":
+        raise TendrilError(field, value, cure)
+    try:
+        result = float(value)
+    except Exception:  # a __float__ is the caller's code
+        raise TendrilError(field, value, cure) from None
+    if not math.isfinite(result):
+        raise TendrilError(field, value, cure)
+    return result
+
+
+def positive(field: str, value: Any, unit: str = "") -> float:
+    cure = f"give a finite number above zero{unit and ' in ' + unit}"
+    result = number(field, value, cure)
+    if result <= 0.0:
+        raise TendrilError(field, value, cure)
+    return result
+
+
+def not_negative(field: str, value: Any, unit: str = "") -> float:
+    cure = f"give a finite number, zero or above{unit and ', in ' + unit}"
+    result = number(field, value, cure)
+    if result < 0.0:
+        raise TendrilError(field, value, cure)
+    return result
+
+
+def whole(field: str, value: Any, least: int, most: int | None = None) -> int:
+    span = f"from {least}" + ("" if most is None else f" to {most}")
+    cure = f"give a whole number {span}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TendrilError(field, value, cure)
+    result = int(value)
+    if result < least or (most is not None and result > most):
+        raise TendrilError(field, value, cure)
+    return result
+
+
+def flag(field: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TendrilError(field, value, "give True or False")
+    return bool(value)
+
+
+def dimensions(value: Any) -> int:
+    """0 for a number, 1 for a row of them, and so on; -1 for what is no array, such as a ragged list."""
+    try:
+        return int(np.asarray(value).ndim)
+    except Exception:  # an __array__ is the caller's code
+        return -1
+
+
+def array(field: str, value: Any, shape: tuple[int | None, ...], cure: str) -> Array:
+    """A finite float64 array of the given shape (None: any length), always a copy."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "iufO":  # numpy would read text, and drop the imaginary part of complex numbers
+            raise TypeError
+        with np.errstate(all="ignore"):  # what overflows is infinite, and refused below
+            result = given.astype(np.float64, order="C", copy=True)
+    except Exception:  # an __array__ or a __float__ is the caller's code
+        raise TendrilError(field, value, cure) from None
+    fits = result.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, result.shape, strict=True)
+    )
+    if not fits:
+        raise TendrilError(field, value, cure)
+    if not np.all(np.isfinite(result)):
+        raise TendrilError(field, value, "replace NaN and infinite entries by finite numbers")
+    return result
+
+
+def vector(field: str, value: ArrayLike) -> Array:
+    return array(field, value, (3,), "give three finite numbers (x, y, z)")
+
+
+def directions(field: str, vectors: Array) -> Array:
+    """The vectors, along the last axis, scaled to length one."""
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    if not np.all((lengths > 1e-150) & (lengths < 1e150)):
+        raise TendrilError(field, vectors, "give vectors with a length above zero")
+    return np.asarray(vectors / lengths)
+
+
+def direction(field: str, value: ArrayLike) -> Array:
+    return directions(field, vector(field, value))
+
+
+def per_vertex(field: str, value: Any, count: int, above_zero: bool = True) -> Array:
+    """One number for the whole rod or one per vertex, as an array of one per vertex."""
+    bound = "above zero" if above_zero else "zero or above"
+    cure = f"give one finite number {bound}, or {count} of them, one per vertex"
+    single = dimensions(value) == 0
+    result = np.full(count, number(field, value, cure)) if single else array(field, value, (count,), cure)
+    lowest = float(result.min())
+    if lowest < 0.0 or (above_zero and lowest == 0.0):
+        raise TendrilError(field, value if single else lowest, cure)
+    return result

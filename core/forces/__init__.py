@@ -1,0 +1,1 @@
+"""Forces that act on rods from outside."""

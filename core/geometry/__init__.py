@@ -1,0 +1,1 @@
+"""Curves and frames: parallel transport, arc length, linking."""

@@ -1,0 +1,79 @@
+"""How kernels are compiled: one decorator, one place on disk for the compiled code."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SOURCES = Path(__file__).resolve().parent
+_folder: Path | None = None
+
+
+def set_cache_folder(folder: str | Path) -> None:
+    """Where compiled kernels are kept. To be called before any kernel is imported; the default is the user's cache."""
+    global _folder
+    _folder = _usable(Path(folder))
+
+
+def cache_folder() -> Path:
+    """The folder of this very source: numba itself would not notice a change in a function that a kernel calls."""
+    global _folder
+    if _folder is None:
+        home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+        _folder = _usable(Path(home or Path.home() / ".cache") / "tendril")
+    return _folder / _fingerprint()
+
+
+def is_cold() -> bool:
+    """True as long as nothing has been compiled for this source on this machine."""
+    return not any(cache_folder().rglob("*.nbi"))
+
+
+def announce_compilation() -> None:
+    """Tells whoever waits that the first run takes longer. The add-on puts its own function here."""
+    print("Tendril compiles its solver for this machine; this happens once and takes some 20 seconds.", file=sys.stderr)
+
+
+def kernel(function: F) -> F:
+    """A compiled function on plain arrays: cached on disk, free of the GIL, IEEE arithmetic but for fused multiply-add."""
+    before = numba.config.CACHE_DIR  # another add-on may have its own
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        compiled = numba.njit(
+            cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp"}, boundscheck=False
+        )(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return cast(F, compiled)
+
+
+def _fingerprint() -> str:
+    global _digest
+    if not _digest:
+        digest = hashlib.sha256(numba.__version__.encode())
+        for path in sorted(_SOURCES.rglob("*.py")):
+            digest.update(path.read_bytes())
+        _digest = digest.hexdigest()[:16]
+    return _digest
+
+
+_digest = ""
+
+
+def _usable(folder: Path) -> Path:
+    """The folder itself if it can be written to, a temporary one if not: a read-only disk is no error."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="tendril-numba-"))

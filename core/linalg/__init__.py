@@ -1,0 +1,1 @@
+"""Small solvers for banded systems."""

@@ -1,0 +1,28 @@
+"""The rod models. Each is a block behind the protocol of `protocol.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..scene import Entry, Hold
+    from ..workers import Workers
+    from .protocol import ModelBlock
+
+
+def make_block(
+    model: str,
+    entries: Sequence[Entry],
+    holds: Sequence[tuple[int, Hold]],
+    *,
+    integrator: str,
+    tolerance: float,
+    workers: Workers,
+) -> ModelBlock:
+    """The block of all rods of one model; `holds` come with the number of their rod within the block."""
+    if model == "der":
+        from .der.block import DerBlock
+
+        return DerBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+    raise AssertionError(f"Scene.add lets no such model through: {model}")

@@ -1,0 +1,1 @@
+"""Discrete elastic rods, implicit: the default model."""

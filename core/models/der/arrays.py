@@ -1,0 +1,203 @@
+"""The data of all `der` rods of a scene, as plain arrays side by side, in groups that kernels take as they need them.
+
+Vertices of all rods are numbered through; rod r owns start[r] ... start[r + 1] - 1. Edge j runs from vertex j to the next
+and shares its number; the last vertex of an open rod has no edge, and its edge entries are idle. The four unknowns of a
+number are x, y, z of the vertex and the angle theta by which the edge's material frame has turned since the step began.
+
+At a vertex meet up to two bending-and-twisting elements, in slots 0 and 1: one between its two edges (slot 0), or, where
+the frame of the cross-section is held, one from the edge before to the held frame (slot 0) and one from the held frame to
+the edge after (slot 1), each half a segment long. So a clamp sits at the vertex itself and not half a segment away.
+An element has five strains: the material curvatures (2) of the 2008 paper in the frame of the edge before (0, 1) and of
+the edge after (2, 3), and the twist (4), all integrated over the element.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...linalg.bordered_band import BORDER, COLUMN
+
+# What is at a vertex.
+FREE_END = 0  # an end of an open rod: no element
+INNER = 1  # one element between the two edges
+FRAMED = 2  # the frame is held: an element on either side where there is an edge
+
+SCRATCH = 256  # floats per worker: an element's derivatives
+
+
+class Rods(NamedTuple):
+    """What does not change."""
+
+    start: np.ndarray  # (R + 1,) int64
+    closed: np.ndarray  # (R,) bool
+    damping_time: np.ndarray  # (R,) s
+    rest_length: np.ndarray  # (N,) of the edge
+    radii: np.ndarray  # (N, 2) half axes of the edge's section
+    stretch: np.ndarray  # (N,) EA
+    stiffness: np.ndarray  # (N, 2, 5) of the elements' strains
+    rest: np.ndarray  # (N, 2, 5) the elements' strains in the natural shape
+    mass: np.ndarray  # (N, 4) of the vertex (three times), of the edge about its tangent
+    joint: np.ndarray  # (N,) int8: FREE_END, INNER or FRAMED
+    held: np.ndarray  # (N, 4) bool: prescribed unknowns
+    edge_framed: np.ndarray  # (N,) bool: the material frame of the edge is prescribed
+
+
+class State(NamedTuple):
+    """What a cache stores."""
+
+    q: np.ndarray  # (N, 4) position; theta since the beginning of the step
+    v: np.ndarray  # (N, 4) velocity and spin
+    a: np.ndarray  # (N, 4) acceleration at the end of the last stage, to start Newton from
+    m1: np.ndarray  # (N, 3) first material director of the edge
+    twist: np.ndarray  # (N, 2) twist of the elements; it remembers whole turns
+
+
+class Holds(NamedTuple):
+    """Prescribed motion, at the beginning [0] and the end [1] of the step."""
+
+    position: np.ndarray  # (2, N, 3) of held vertices
+    tangent: np.ndarray  # (2, N, 3) of held frames
+    director: np.ndarray  # (2, N, 3) first director of held frames, of vertices and of edges
+    spin: np.ndarray  # (2, N) rad about the tangent, on top; counts whole turns
+
+
+class HeldFrames(NamedTuple):
+    """Held frames of vertices at the stage's time."""
+
+    tangent: np.ndarray  # (N, 3)
+    director: np.ndarray  # (N, 3) without the spin
+    spin: np.ndarray  # (N,); of a held edge that at the beginning of the attempt
+
+
+class Forces(NamedTuple):
+    """Forces during the step."""
+
+    force: np.ndarray  # (N, 4) N; N m about the tangent
+    drag: np.ndarray  # (N, 6) symmetric matrix xx yx yy zx zy zz of the force per velocity, kg/s
+    wind: np.ndarray  # (3,) m/s
+    drag_rate: np.ndarray  # (1,) 1/s: the same for the spin, in proportion to inertia
+
+
+class Stage(NamedTuple):
+    """Where a stage starts: M (q - q* - h v*) / h^2 = forces, and strain rates are (strain - strain*) / h."""
+
+    q: np.ndarray  # (N, 4)
+    v: np.ndarray  # (N, 4)
+    strain: np.ndarray  # (N, 2, 5)
+    stretch: np.ndarray  # (N,)
+    strain0: np.ndarray  # (N, 2, 5) strains at the beginning of the attempt
+    stretch0: np.ndarray  # (N,)
+
+
+class Geometry(NamedTuple):
+    """The iterate's frames. Reference frames are those with theta and spin zero; they are carried from a base in time."""
+
+    t: np.ndarray  # (N, 3) tangents
+    length: np.ndarray  # (N,)
+    d1: np.ndarray  # (N, 3) material directors
+    d2: np.ndarray  # (N, 3)
+    reference: np.ndarray  # (N, 3) reference directors
+    reference_twist: np.ndarray  # (N, 2) twist of the reference frames
+    base_t: np.ndarray  # (N, 3)
+    base_reference: np.ndarray  # (N, 3)
+    base_twist: np.ndarray  # (N, 2)
+    strain: np.ndarray  # (N, 2, 5)
+    stretch: np.ndarray  # (N,) strain of the edges
+
+
+class System(NamedTuple):
+    """Newton's linear system."""
+
+    base: np.ndarray  # (N, 4) q from which a line search begins
+    gradient: np.ndarray  # (N, 4)
+    step: np.ndarray  # (N, 4)
+    band: np.ndarray  # (4 N, COLUMN)
+    border: np.ndarray  # (4 N, BORDER), of no rows where no rod is closed
+    corner: np.ndarray  # (R, BORDER, BORDER)
+    packed: np.ndarray  # (4 N,) right-hand side in the order of the matrix
+
+
+class Log(NamedTuple):
+    energy: np.ndarray  # (R, 3) stretch, bend, twist when last measured
+    report: np.ndarray  # (R, 5) iterations, residual, halvings, fall-backs, failures
+
+
+class Arrays(NamedTuple):
+    rods: Rods
+    state: State
+    saved: State  # at the beginning of an attempt, to go back to
+    holds: Holds
+    frames: HeldFrames
+    forces: Forces
+    stage: Stage
+    geometry: Geometry
+    system: System
+    log: Log
+
+
+class Step(NamedTuple):
+    """How a step is to be taken."""
+
+    h: float  # s
+    second_order: bool
+    tolerance: float  # Newton stops when it moves no vertex by more than this many segment lengths
+    most_iterations: int
+    most_halvings: int
+
+
+def empty_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
+    """Zeros for n vertices in all."""
+
+    def zeros(*shape: int) -> np.ndarray:
+        return np.zeros(shape)
+
+    def state() -> State:
+        return State(zeros(n, 4), zeros(n, 4), zeros(n, 4), zeros(n, 3), zeros(n, 2))
+
+    return Arrays(
+        rods=Rods(
+            start=np.zeros(rods + 1, dtype=np.int64),
+            closed=np.zeros(rods, dtype=np.bool_),
+            damping_time=zeros(rods),
+            rest_length=zeros(n),
+            radii=zeros(n, 2),
+            stretch=zeros(n),
+            stiffness=zeros(n, 2, 5),
+            rest=zeros(n, 2, 5),
+            mass=zeros(n, 4),
+            joint=np.zeros(n, dtype=np.int8),
+            held=np.zeros((n, 4), dtype=np.bool_),
+            edge_framed=np.zeros(n, dtype=np.bool_),
+        ),
+        state=state(),
+        saved=state(),
+        holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
+        frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
+        forces=Forces(zeros(n, 4), zeros(n, 6), zeros(3), zeros(1)),
+        stage=Stage(zeros(n, 4), zeros(n, 4), zeros(n, 2, 5), zeros(n), zeros(n, 2, 5), zeros(n)),
+        geometry=Geometry(
+            t=zeros(n, 3),
+            length=zeros(n),
+            d1=zeros(n, 3),
+            d2=zeros(n, 3),
+            reference=zeros(n, 3),
+            reference_twist=zeros(n, 2),
+            base_t=zeros(n, 3),
+            base_reference=zeros(n, 3),
+            base_twist=zeros(n, 2),
+            strain=zeros(n, 2, 5),
+            stretch=zeros(n),
+        ),
+        system=System(
+            base=zeros(n, 4),
+            gradient=zeros(n, 4),
+            step=zeros(n, 4),
+            band=zeros(4 * n, COLUMN),
+            border=zeros(4 * n if any_closed else 0, BORDER),
+            corner=zeros(rods if any_closed else 0, BORDER, BORDER),
+            packed=zeros(4 * n),
+        ),
+        log=Log(zeros(rods, 3), zeros(rods, 5)),
+    )

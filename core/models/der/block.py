@@ -1,0 +1,148 @@
+"""The `der` block: implicit discrete elastic rods behind the protocol of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import Array
+from ...forces.air import cylinder_drag
+from ...scene import Entry, Hold
+from ...workers import Workers
+from ..protocol import Energies, Work
+from .arrays import SCRATCH, Step
+from .build import build
+from .newton import solve_matrix
+from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, measure_rods, step_rods
+
+MOST_ITERATIONS = 25
+MOST_HALVINGS = 8
+
+
+class DerBlock:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        self.arrays = build(entries, holds)
+        b = self.arrays
+        self.sample_start = b.rods.start
+        self._rods = len(entries)
+        self._workers = workers
+        self._second_order = integrator == "sdirk2"
+        self._tolerance = tolerance
+        self._scratch = np.zeros((workers.most_pieces, SCRATCH))
+        self.state_size = sum(array.size for array in b.state)
+        rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
+        self._hold_rows = np.array(rows, dtype=np.int64)
+        self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
+        self._after = np.array(
+            [int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds],
+            dtype=np.int64,
+        )
+        # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
+        self._tangent = b.holds.tangent[1, self._hold_rows].copy()
+        self._director = b.holds.director[1, self._hold_rows].copy()
+        self._half_edge = 0.5 * (b.state.q[self._after, :3] - b.state.q[self._hold_rows, :3]) if rows else np.zeros((0, 3))
+
+    def hold_positions(self) -> Array:
+        """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""
+        x = self.arrays.state.q[self._hold_rows, :3]
+        return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
+
+    def positions(self) -> Array:
+        return self.arrays.state.q[:, :3]
+
+    def velocities(self) -> Array:
+        return self.arrays.state.v[:, :3]
+
+    def directors(self) -> Array:
+        return self.arrays.state.m1
+
+    def point_velocities(self, generalized: Array, out: Array) -> None:
+        out[:] = generalized.reshape(-1, 4)[:, :3]
+
+    def generalized_forces(self, forces: Array, out: Array) -> None:
+        out.reshape(-1, 4)[:, :3] = forces
+        out.reshape(-1, 4)[:, 3] = 0.0
+
+    def weight(self, gravity: Array, out: Array) -> None:
+        np.multiply(self.arrays.rods.mass[:, :1], gravity, out=out)
+
+    def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
+        b, rows = self.arrays, self._hold_rows
+        for array in b.holds:
+            array[0] = array[1]
+        edge = self._edge_holds
+        half = np.einsum("hij,hj->hi", rotations, self._half_edge)
+        b.holds.position[1, rows] = np.where(edge[:, None], positions - half, positions)
+        b.holds.position[1, self._after[edge]] = (positions + half)[edge]
+        b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
+        b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
+        b.holds.spin[1, rows] = spins
+
+    def free_step(
+        self, h: float, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
+    ) -> None:
+        b = self.arrays
+        b.forces.force[:, :3] = point_forces
+        b.forces.wind[:] = wind
+        b.forces.drag_rate[0] = drag_rate
+        step = Step(h, self._second_order and not calm, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
+
+        def work(first: int, last: int, piece: int) -> None:
+            cylinder_drag(
+                b.rods, b.state, b.forces, air_density, first, last
+            )
+            step_rods(b, step, self._scratch[piece], first, last)
+
+        self._workers.run(work, self._rods, len(b.state.q))
+
+    def solve(self, generalized: Array) -> None:
+        x = generalized.reshape(-1, 4)
+        for r in range(self._rods):
+            solve_matrix(self.arrays.rods, self.arrays.system, r, x)
+
+    def energies(self, gravity: Array) -> Energies:
+        b = self.arrays
+        self._workers.run(
+            lambda first, last, piece: measure_rods(b, first, last), self._rods, len(b.state.q)
+        )
+        stretch, bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
+        kinetic = 0.5 * float(np.einsum("ij,ij,ij->", b.rods.mass, b.state.v, b.state.v))
+        height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())
+        return Energies(kinetic, stretch, bend, twist, height)
+
+    def take_work(self) -> Work:
+        report = self.arrays.log.report
+        work = Work(
+            iterations=int(report[:, ITERATIONS].sum()),
+            residual=float(report[:, RESIDUAL].max()),
+            halvings=int(report[:, HALVINGS].sum()),
+            fallbacks=int(report[:, FALLBACKS].sum()),
+            failures=int(report[:, FAILURES].sum()),
+        )
+        report[:] = 0.0
+        return work
+
+    def pack_state(self, out: Array) -> None:
+        at = 0
+        for array in self.arrays.state:
+            out[at : at + array.size] = array.ravel()
+            at += array.size
+
+    def unpack_state(self, state: Array) -> None:
+        at = 0
+        for array in self.arrays.state:
+            array[:] = state[at : at + array.size].reshape(array.shape)
+            at += array.size
+
+    def stop(self) -> None:
+        self.arrays.state.v[:] = 0.0
+        self.arrays.state.a[:] = 0.0

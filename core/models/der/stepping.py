@@ -1,0 +1,247 @@
+"""One step of every rod: stages of SDIRK2 or of backward Euler, each a Newton solve; halved where it does not converge.
+
+SDIRK2 is Alexander's L-stable scheme of second order: with g = 1 - 1/sqrt(2),
+    y1 = y + g h f(y1),   y' = y + (1 - g) h f(y1) + g h f(y'),
+so each of its two stages is a backward Euler step of length g h from another starting point.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...geometry.frames import dot, signed_angle, transport
+from ...jit import kernel
+from .arrays import FRAMED
+from .evaluate import edge_of, get, nearest_turn, put, update_geometry
+from .newton import minimise
+
+GAMMA = 1.0 - math.sqrt(0.5)
+
+# Columns of the report; Newton counts the first two.
+ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
+
+
+@kernel
+def step_rods(b, step, scratch, first_rod, last_rod):  # type: ignore[no-untyped-def]
+    """Steps rods first_rod ... last_rod - 1 by step.h. Never raises; what was done is added up in the log's report."""
+    rods, state, saved, holds = b.rods, b.state, b.saved, b.holds
+    frames, geometry, report = b.frames, b.geometry, b.log.report
+    smallest = 0.5**step.most_halvings
+    for r in range(first_rod, last_rod):
+        first, end = rods.start[r], rods.start[r + 1]
+        done = 0.0  # as a fraction of the step; sums of powers of two are exact
+        part = 1.0
+        second_order = step.second_order
+        while done < 1.0:
+            _copy(state, saved, first, end)
+            _begin(rods, state, holds, frames, geometry, r, done)
+            if _attempt(b, step, scratch, r, done, part, second_order):
+                _finish(rods, state, frames, geometry, first, end)
+            else:
+                _copy(saved, state, first, end)
+                if second_order:
+                    second_order = False
+                    report[r, FALLBACKS] += 1.0
+                    continue
+                second_order = step.second_order
+                if part > smallest:
+                    part *= 0.5
+                    report[r, HALVINGS] += 1.0
+                    continue
+                report[r, FAILURES] += 1.0
+                _stand_still(rods, state, saved, holds, frames, geometry, r, done, done + part)
+            second_order = step.second_order
+            done += part
+            # Back to longer parts where they fit again: done must stay a multiple of the part.
+            while part < 1.0 and done < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
+                part *= 2.0
+
+
+@kernel
+def measure_rods(b, first_rod, last_rod):  # type: ignore[no-untyped-def]
+    """Writes the elastic energies of the state into the log."""
+    rods, geometry, energy = b.rods, b.geometry, b.log.energy
+    stiffness, rest, strain = rods.stiffness, rods.rest, geometry.strain
+    for r in range(first_rod, last_rod):
+        _begin(rods, b.state, b.holds, b.frames, geometry, r, 1.0)
+        for c in range(3):
+            energy[r, c] = 0.0
+        if not update_geometry(rods, b.frames, geometry, b.state.q, r):
+            continue
+        for i in range(rods.start[r], rods.start[r + 1]):
+            stretch = geometry.stretch[i]
+            energy[r, 0] += 0.5 * rods.stretch[i] * rods.rest_length[i] * stretch * stretch
+            for slot in range(2):
+                for c in range(5):
+                    deviation = strain[i, slot, c] - rest[i, slot, c]
+                    energy[r, 1 if c < 4 else 2] += 0.5 * stiffness[i, slot, c] * deviation * deviation
+
+
+@kernel
+def _copy(source, target, first, end):  # type: ignore[no-untyped-def]
+    for i in range(first, end):
+        for c in range(4):
+            target.q[i, c] = source.q[i, c]
+            target.v[i, c] = source.v[i, c]
+            target.a[i, c] = source.a[i, c]
+        for c in range(3):
+            target.m1[i, c] = source.m1[i, c]
+        target.twist[i, 0] = source.twist[i, 0]
+        target.twist[i, 1] = source.twist[i, 1]
+
+
+@kernel
+def _begin(rods, state, holds, frames, geometry, r, at):  # type: ignore[no-untyped-def]
+    """Makes the state the base of frames. `at` is the fraction of the step at which it stands."""
+    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    q, twist = state.q, state.twist
+    for i in range(first, end):
+        q[i, 3] = 0.0
+        geometry.base_twist[i, 0] = twist[i, 0]
+        geometry.base_twist[i, 1] = twist[i, 1]
+        spin = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
+        if rods.joint[i] == FRAMED:
+            geometry.base_twist[i, 0] -= spin
+            geometry.base_twist[i, 1] += spin
+        if rods.edge_framed[i]:
+            frames.spin[i] = spin
+        if closed or i + 1 < end:
+            _, tangent = edge_of(q, i, i + 1 if i + 1 < end else first)
+            put(geometry.base_t, i, tangent)
+            put(geometry.base_reference, i, get(state.m1, i))
+    _place_frames(rods, holds, frames, first, end, at)
+
+
+@kernel
+def _place_frames(rods, holds, frames, first, end, at):  # type: ignore[no-untyped-def]
+    """Held frames of vertices at a fraction of the step, between those of its beginning and its end."""
+    for i in range(first, end):
+        if rods.joint[i] == FRAMED:
+            t0, t1 = get(holds.tangent[0], i), get(holds.tangent[1], i)
+            t = _blend(t0, t1, at)
+            d = _blend(transport(get(holds.director[0], i), t0, t), transport(get(holds.director[1], i), t1, t), at)
+            put(frames.tangent, i, t)
+            put(frames.director, i, transport(d, t, t))
+            frames.spin[i] = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
+
+
+@kernel
+def _blend(x, y, at):  # type: ignore[no-untyped-def]
+    z = (x[0] + at * (y[0] - x[0]), x[1] + at * (y[1] - x[1]), x[2] + at * (y[2] - x[2]))
+    length = math.sqrt(dot(z, z))
+    if not length > 1e-9:
+        return y
+    f = 1.0 / length
+    return (z[0] * f, z[1] * f, z[2] * f)
+
+
+@kernel
+def _place_held(rods, holds, frames, geometry, q, first, end, at):  # type: ignore[no-untyped-def]
+    """Held unknowns of the iterate at a fraction of the step."""
+    for i in range(first, end):
+        if rods.held[i, 0]:
+            for c in range(3):
+                q[i, c] = holds.position[0, i, c] + at * (holds.position[1, i, c] - holds.position[0, i, c])
+    for i in range(first, end):
+        if rods.edge_framed[i]:
+            _, t = edge_of(q, i, i + 1 if i + 1 < end else first)
+            u = transport(get(geometry.base_reference, i), get(geometry.base_t, i), t)
+            d = _blend(get(holds.director[0], i), get(holds.director[1], i), at)
+            spin = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
+            # At the beginning theta was zero, and the director lay behind the material by the spin of that time.
+            q[i, 3] = nearest_turn(signed_angle(u, transport(d, t, t), t), -frames.spin[i]) + spin
+        elif rods.held[i, 3]:
+            q[i, 3] = 0.0
+
+
+@kernel
+def _attempt(b, step, w, r, done, part, second_order):  # type: ignore[no-untyped-def]
+    """Advances by `part` of the step from a state that _begin has made the base. False if Newton did not converge."""
+    rods, state, holds, frames, stage, geometry = b.rods, b.state, b.holds, b.frames, b.stage, b.geometry
+    first, end = rods.start[r], rods.start[r + 1]
+    q, v, a = state.q, state.v, state.a
+    stages = 2 if second_order else 1
+    h = part * step.h * (GAMMA if second_order else 1.0)  # of a stage
+    ratio = (1.0 - GAMMA) / GAMMA
+    if rods.damping_time[r] > 0.0 and not update_geometry(rods, frames, geometry, q, r):
+        return False
+    for i in range(first, end):
+        stage.stretch0[i] = geometry.stretch[i]
+        stage.stretch[i] = geometry.stretch[i]
+        for s in range(2):
+            for c in range(5):
+                stage.strain0[i, s, c] = geometry.strain[i, s, c]
+                stage.strain[i, s, c] = geometry.strain[i, s, c]
+        for c in range(4):
+            stage.q[i, c] = q[i, c]
+            stage.v[i, c] = v[i, c]
+    for k in range(stages):
+        at = done + part
+        if k < stages - 1:
+            at = done + GAMMA * part
+        if k == 1:
+            for i in range(first, end):
+                stage.stretch[i] = stage.stretch0[i] + ratio * (geometry.stretch[i] - stage.stretch0[i])
+                for s in range(2):
+                    for c in range(5):
+                        strain0 = stage.strain0[i, s, c]
+                        stage.strain[i, s, c] = strain0 + ratio * (geometry.strain[i, s, c] - strain0)
+                for c in range(4):
+                    stage.q[i, c] += ratio * h * v[i, c]
+                    stage.v[i, c] += ratio * h * a[i, c]
+        _place_frames(rods, holds, frames, first, end, at)
+        # The guess: the acceleration goes on. Where that folds the rod, it starts from where it was.
+        for trial in range(2):
+            for i in range(first, end):
+                for c in range(4):
+                    if trial == 0:
+                        b.system.base[i, c] = q[i, c]
+                        q[i, c] = stage.q[i, c] + h * (stage.v[i, c] + h * a[i, c])
+                    else:
+                        q[i, c] = b.system.base[i, c]
+            _place_held(rods, holds, frames, geometry, q, first, end, at)
+            if update_geometry(rods, frames, geometry, q, r):
+                break
+            if trial == 1:
+                return False
+        if not minimise(rods, frames, b.forces, stage, geometry, b.system, b.log.report, q, r, h, step, w):
+            return False
+        good = True
+        for i in range(first, end):
+            for c in range(4):
+                speed = (q[i, c] - stage.q[i, c]) / h
+                v[i, c] = speed
+                a[i, c] = (speed - stage.v[i, c]) / h
+                good = good and math.isfinite(a[i, c])
+        if not good:
+            return False
+    return True
+
+
+@kernel
+def _finish(rods, state, frames, geometry, first, end):  # type: ignore[no-untyped-def]
+    """Accepts the iterate: its frames become the state's, its theta begins anew."""
+    q = state.q
+    for i in range(first, end):
+        state.twist[i, 0] = geometry.strain[i, 0, 4]
+        state.twist[i, 1] = geometry.strain[i, 1, 4]
+        for c in range(3):
+            state.m1[i, c] = geometry.d1[i, c]
+        q[i, 3] = 0.0
+
+
+@kernel
+def _stand_still(rods, state, saved, holds, frames, geometry, r, done, at):  # type: ignore[no-untyped-def]
+    """The last resort where no step converges: the rod stays where it was, its held places follow, and it loses its speed."""
+    first, end = rods.start[r], rods.start[r + 1]
+    _begin(rods, state, holds, frames, geometry, r, done)
+    _place_frames(rods, holds, frames, first, end, at)
+    _place_held(rods, holds, frames, geometry, state.q, first, end, at)
+    if update_geometry(rods, frames, geometry, state.q, r):
+        _finish(rods, state, frames, geometry, first, end)
+    else:
+        _copy(saved, state, first, end)
+    for i in range(first, end):
+        for c in range(4):
+            state.v[i, c] = 0.0
+            state.a[i, c] = 0.0

@@ -1,0 +1,224 @@
+"""A scene: rods, what holds them, what pulls on them, the air around them. Everything is checked as it is added."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import Array, TendrilError, array, dimensions, not_negative, vector, whole
+from .rod import Rod
+
+MODELS = ("der",)
+
+RodId = int
+HoldId = int
+Path = Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A place on a rod whose motion is prescribed.
+
+    kind: "pin" holds the position of a vertex; "clamp" its position and the frame of its cross-section; "orient" the
+    frame alone; "edge" holds a whole edge, position and frame.
+    `path` gives the motion over time in seconds: a position for a pin, (position, rotation) for a clamp or an edge,
+    a rotation for an orient. Rotations are 3x3 matrices applied to the frame of the start. `spin` is an angle in rad
+    about the tangent, on top of the rotation; it counts whole turns.
+    """
+
+    rod: RodId
+    kind: str
+    index: int  # of the vertex, or of the edge
+    path: Path | None = None
+    spin: Callable[[float], float] | None = None
+
+    @property
+    def holds_position(self) -> bool:
+        return self.kind != "orient"
+
+    @property
+    def holds_frame(self) -> bool:
+        return self.kind != "pin"
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force on a vertex, N: constant, or a function of time."""
+
+    rod: RodId
+    vertex: int
+    force: Array | Path
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A rod in the scene, with the model that moves it and its start velocity."""
+
+    rod: Rod
+    model: str
+    velocity: Array  # (n, 3) m/s
+
+
+class Scene:
+    """What is simulated. `Simulation` reads it once; later changes need a new simulation."""
+
+    def __init__(
+        self,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        *,
+        air_density: float = 0.0,
+        wind: ArrayLike = (0.0, 0.0, 0.0),
+        drag: float = 0.0,
+    ) -> None:
+        """`air_density` (kg/m3, 1.2 on Earth) with `wind` (m/s) drags every rod as a cylinder in a stream;
+        `drag` (1/s) slows all motion relative to the wind, in proportion to mass."""
+        self.gravity = vector("gravity", gravity)
+        self.air_density = not_negative("air_density", air_density, "kg/m^3")
+        self.wind = vector("wind", wind)
+        self.drag = not_negative("drag", drag, "1/s")
+        self.entries: list[Entry] = []
+        self.holds: list[Hold] = []
+        self.loads: list[Load] = []
+
+    def add(self, rod: Rod, model: str = "der", *, velocity: ArrayLike | None = None) -> RodId:
+        """Adds a rod; the id it gives is used in every other call."""
+        if not isinstance(rod, Rod):
+            raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points")
+        if not isinstance(model, str) or model not in MODELS:
+            raise TendrilError("model", model, f"choose one of {', '.join(MODELS)}")
+        n = rod.vertex_count
+        if velocity is None:
+            v = np.zeros((n, 3))
+        elif dimensions(velocity) == 1:
+            v = np.tile(vector("velocity", velocity), (n, 1))
+        else:
+            v = array("velocity", velocity, (n, 3), f"give one vector, or {n} of them, one per vertex")
+        v.flags.writeable = False
+        self.entries.append(Entry(rod, model, v))
+        return len(self.entries) - 1
+
+    def pin(self, rod: RodId, where: str | int | Iterable[int], path: Path | None = None) -> HoldId:
+        """Holds the position of a vertex: "start", "end", an index, or several. Returns the id of the (first) hold."""
+        return self._hold(rod, "pin", where, path, None)
+
+    def clamp(
+        self,
+        rod: RodId,
+        where: str | int,
+        path: Path | None = None,
+        spin: Callable[[float], float] | None = None,
+    ) -> HoldId:
+        """Holds a vertex and the frame of the cross-section there."""
+        return self._hold(rod, "clamp", where, path, spin)
+
+    def orient(
+        self,
+        rod: RodId,
+        where: str | int,
+        path: Path | None = None,
+        spin: Callable[[float], float] | None = None,
+    ) -> HoldId:
+        """Holds the frame of the cross-section at a vertex and leaves its position free."""
+        return self._hold(rod, "orient", where, path, spin)
+
+    def clamp_edge(
+        self,
+        rod: RodId,
+        edge: int,
+        path: Path | None = None,
+        spin: Callable[[float], float] | None = None,
+    ) -> HoldId:
+        """Holds a whole edge as a rigid piece. `path` moves its midpoint and turns its frame."""
+        return self._hold(rod, "edge", edge, path, spin)
+
+    def load(self, rod: RodId, where: str | int, force: ArrayLike | Path) -> None:
+        """Pulls at a vertex with a force in N, constant or a function of time."""
+        entry = self._entry(rod)
+        vertex = self._vertex(entry.rod, where)
+        self.loads.append(Load(int(rod), vertex, force if callable(force) else vector("force", force)))
+
+    def fingerprint(self) -> str:
+        """A digest of all that is described here, to tell whether a cache belongs to it. Functions of time count as
+        present or absent only: whoever changes one names a new cache."""
+        digest = hashlib.sha256()
+
+        def feed(value: object) -> None:
+            if isinstance(value, np.ndarray):
+                digest.update(str((value.shape, value.dtype.str)).encode() + np.ascontiguousarray(value).tobytes())
+            elif callable(value):
+                digest.update(b"function")
+            else:
+                digest.update(repr(value).encode())
+            digest.update(b";")
+
+        for item in (self.gravity, self.air_density, self.wind, self.drag):
+            feed(item)
+        for entry in self.entries:
+            feed(entry.model)
+            feed(entry.velocity)
+            for value in vars(entry.rod).values():
+                feed(value)
+        for place in (*self.holds, *self.loads):
+            for value in vars(place).values():
+                feed(value)
+        return digest.hexdigest()
+
+    def _entry(self, rod: RodId) -> Entry:
+        if isinstance(rod, bool) or not isinstance(rod, (int, np.integer)) or not 0 <= rod < len(self.entries):
+            raise TendrilError("rod", rod, "give the id that scene.add returned")
+        return self.entries[rod]
+
+    @staticmethod
+    def _vertex(rod: Rod, where: str | int) -> int:
+        last = rod.vertex_count - 1
+        if isinstance(where, str):
+            if where not in ("start", "end"):
+                raise TendrilError("where", where, 'give "start", "end" or the index of a vertex')
+            return 0 if where == "start" else last
+        return whole("where", where, -rod.vertex_count, last) % rod.vertex_count
+
+    def _hold(
+        self,
+        rod: RodId,
+        kind: str,
+        where: str | int | Iterable[int],
+        path: Path | None,
+        spin: Callable[[float], float] | None,
+    ) -> HoldId:
+        entry = self._entry(rod)
+        for field, value in (("path", path), ("spin", spin)):
+            if value is not None and not callable(value):
+                raise TendrilError(field, value, "give a function of time in seconds")
+        if kind == "edge":
+            places = [whole("edge", where, 0, entry.rod.edge_count - 1)]
+        elif kind == "pin" and not isinstance(where, (str, bytes, int, np.integer)):
+            try:
+                places = [self._vertex(entry.rod, place) for place in where]
+            except TendrilError:
+                raise
+            except Exception:  # an iterator is the caller's code
+                raise TendrilError("where", where, 'give "start", "end" or the index of a vertex') from None
+            if not places:
+                raise TendrilError("where", where, "give at least one vertex")
+        else:
+            places = [self._vertex(entry.rod, where)]  # type: ignore[arg-type]
+        new = [Hold(int(rod), kind, place, path, spin) for place in places]
+        taken = {vertex for hold in self.holds if hold.rod == rod for vertex in held_vertices(hold, entry.rod)}
+        for hold in new:
+            for vertex in held_vertices(hold, entry.rod):
+                if vertex in taken:
+                    raise TendrilError("where", where, f"vertex {vertex} is held already: hold each vertex once")
+                taken.add(vertex)
+        self.holds.extend(new)
+        return len(self.holds) - len(new)
+
+
+def held_vertices(hold: Hold, rod: Rod) -> tuple[int, ...]:
+    if hold.kind == "edge":
+        return hold.index, (hold.index + 1) % rod.vertex_count
+    return (hold.index,)

@@ -1,0 +1,349 @@
+"""Time: packs a scene into blocks, steps it, gives frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import jit
+from .errors import Array, TendrilError, array, positive, whole
+from .geometry.rotations import interpolate_rotations
+from .models import make_block
+from .models.protocol import Energies, ModelBlock, Work
+from .scene import HoldId, RodId, Scene
+from .workers import Workers
+
+INTEGRATORS = ("sdirk2", "backward euler")
+DEFAULT_SUBSTEPS = 4
+DEFAULT_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was done for a frame."""
+
+    iterations: int
+    residual: float
+    halvings: int
+    fallbacks: int
+    failures: int
+    energies: Energies
+
+    @property
+    def converged(self) -> bool:
+        return self.failures == 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A moment of the simulation. Its arrays are copies, yours to keep."""
+
+    number: int
+    time: float  # s since the first frame
+    report: Report
+    _samples: tuple[tuple[Array, Array, Array], ...] = field(repr=False)  # per rod: positions, velocities, directors
+
+    def positions(self, rod: RodId) -> Array:
+        """(n, 3) m"""
+        return self._samples[rod][0]
+
+    def velocities(self, rod: RodId) -> Array:
+        """(n, 3) m/s"""
+        return self._samples[rod][1]
+
+    def directors(self, rod: RodId) -> Array:
+        """(m, 3) first material director of each edge"""
+        return self._samples[rod][2]
+
+
+class Simulation:
+    """Runs a scene. The same scene gives the same bits, for any number of threads."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        frame_rate: float = 24.0,
+        *,
+        substeps: int = DEFAULT_SUBSTEPS,
+        integrator: str = "sdirk2",
+        tolerance: float = DEFAULT_TOLERANCE,
+        threads: int | None = None,
+        first_frame: int = 1,
+    ) -> None:
+        """`integrator` is "sdirk2", of second order, or "backward euler", which calms motion down.
+        `tolerance` is that of Newton's method, in lengths of a segment."""
+        if not isinstance(scene, Scene):
+            raise TendrilError("scene", scene, "give a Scene")
+        if not scene.entries:
+            raise TendrilError("scene", scene, "add at least one rod to it")
+        if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+            raise TendrilError("integrator", integrator, f"choose one of {', '.join(INTEGRATORS)}")
+        self.frame_rate = positive("frame_rate", frame_rate, "frames per second")
+        self.substeps = whole("substeps", substeps, 1, 10_000)
+        self.integrator = integrator
+        tolerance = positive("tolerance", tolerance)
+        if threads is not None:
+            threads = whole("threads", threads, 1, 1024)
+        self.first_frame = whole("first_frame", first_frame, -(2**31), 2**31)
+        self.scene = scene
+        self.frame = self.first_frame
+        if jit.is_cold():
+            jit.announce_compilation()
+
+        self._blocks: list[ModelBlock] = []
+        self._rods: list[tuple[int, int]] = [(0, 0)] * len(scene.entries)  # per rod id: its block, its number there
+        self._block_holds: list[Array] = []  # per block: the ids of its holds
+        workers = Workers(threads)
+        for model in dict.fromkeys(entry.model for entry in scene.entries):
+            ids = [k for k, entry in enumerate(scene.entries) if entry.model == model]
+            numbers = {rod: k for k, rod in enumerate(ids)}
+            holds = [k for k, hold in enumerate(scene.holds) if hold.rod in numbers]
+            for rod, k in numbers.items():
+                self._rods[rod] = (len(self._blocks), k)
+            self._block_holds.append(np.array(holds, dtype=np.int64))
+            self._blocks.append(
+                make_block(
+                    model,
+                    [scene.entries[k] for k in ids],
+                    [(numbers[scene.holds[k].rod], scene.holds[k]) for k in holds],
+                    integrator=integrator,
+                    tolerance=tolerance,
+                    workers=workers,
+                )
+            )
+        self.state_size = sum(block.state_size for block in self._blocks)
+        self._holds = _HoldMotion(scene, self._blocks, self._block_holds)
+        self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self._blocks]
+        self._work = Work()
+        self._holds.follow_paths(self.time)
+        self._send_holds(self._holds.poses())
+        self._send_holds(self._holds.poses())  # twice: the beginning of the first step is where they are now
+
+    @property
+    def time(self) -> float:
+        """Seconds since the first frame."""
+        return (self.frame - self.first_frame) / self.frame_rate
+
+    def move(
+        self,
+        hold: HoldId | Sequence[HoldId] | Array,
+        position: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        spin: ArrayLike | None = None,
+    ) -> None:
+        """Says where a hold (or several, with as many rows) is at the end of the next frame; it goes there evenly.
+
+        `rotation` (3x3) turns the frame it had at the start; `spin` (rad) turns it about the tangent on top."""
+        self._holds.aim(hold, position, rotation, spin)
+
+    def step_frame(self) -> Frame:
+        """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
+        start = self.time
+        h = 1.0 / (self.frame_rate * self.substeps)
+        for k in range(1, self.substeps + 1):
+            at = k / self.substeps
+            self._holds.advance(at, start + at / self.frame_rate)
+            self._step(h, start + at / self.frame_rate)
+        self._holds.arrive()
+        self.frame += 1
+        return self.current()
+
+    def frames(self, first: int, last: int) -> Iterator[Frame]:
+        """Frames first ... last, simulating up to them. A frame that lies behind can't be had again."""
+        if first < self.frame:
+            raise TendrilError("first", first, f"the simulation stands at frame {self.frame}: begin there or later")
+        while self.frame < first:
+            self.step_frame()
+        if self.frame <= last:
+            yield self.current()
+        while self.frame < last:
+            yield self.step_frame()
+
+    def current(self) -> Frame:
+        work, self._work = self._work, Work()
+        samples = []
+        for (block_number, number_), entry in zip(self._rods, self.scene.entries, strict=True):
+            block = self._blocks[block_number]
+            first, end = int(block.sample_start[number_]), int(block.sample_start[number_ + 1])
+            edges = first + entry.rod.edge_count
+            samples.append(
+                (
+                    block.positions()[first:end].copy(),
+                    block.velocities()[first:end].copy(),
+                    block.directors()[first:edges].copy(),
+                )
+            )
+        report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
+        return Frame(self.frame, self.time, report, tuple(samples))
+
+    def energies(self) -> Energies:
+        return sum((block.energies(self.scene.gravity) for block in self._blocks), Energies())
+
+    def settle(self, *, still: float = 1e-9, most_steps: int = 400) -> bool:
+        """Lets all rods come to rest where the forces of this moment balance, without passing time.
+
+        Ever longer steps, each begun from rest. True once a long step moves nothing by more than `still` times the
+        longest rod."""
+        size = max(entry.rod.length for entry in self.scene.entries)
+        h = 0.1 / self.frame_rate
+        self._holds.advance(0.0, self.time)
+        for _ in range(most_steps):
+            before = [block.positions().copy() for block in self._blocks]
+            for block in self._blocks:
+                block.stop()
+            work, self._work = self._work, Work()
+            self._step(h, self.time, settling=True)
+            smooth = self._work.halvings + self._work.failures == 0
+            self._work = work + self._work
+            moved = max(
+                float(np.abs(block.positions() - x).max()) for block, x in zip(self._blocks, before, strict=True)
+            )
+            if smooth and h > 1e3 and moved < still * size:
+                break
+            h = min(h * 3.0, 1e6) if smooth else max(h / 10.0, 1e-6)
+        else:
+            smooth = False
+        for block in self._blocks:
+            block.stop()
+        return smooth
+
+    def state(self) -> Array:
+        """All that is needed to go on from here, as a flat array."""
+        out = np.empty(self.state_size)
+        at = 0
+        for block in self._blocks:
+            block.pack_state(out[at : at + block.state_size])
+            at += block.state_size
+        return out
+
+    def restore(self, state: ArrayLike, frame: int) -> None:
+        """Goes on from a state of `state()`, as frame `frame`."""
+        cure = f"give an array of {self.state_size} numbers, made by state() of a simulation of the same scene"
+        flat = array("state", state, (self.state_size,), cure)
+        self.frame = whole("frame", frame, -(2**31), 2**31)
+        at = 0
+        for block in self._blocks:
+            block.unpack_state(flat[at : at + block.state_size])
+            at += block.state_size
+        self._holds.follow_paths(self.time)
+        self._send_holds(self._holds.poses())
+        self._work = Work()
+
+    def _step(self, h: float, time: float, settling: bool = False) -> None:
+        scene = self.scene
+        self._send_holds(self._holds.poses())
+        self._load_forces(time)
+        for block, forces in zip(self._blocks, self._forces, strict=True):
+            air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
+            block.free_step(h, forces, scene.wind, air, drag, settling)
+            self._work = self._work + block.take_work()
+
+    def _send_holds(self, poses: tuple[Array, Array, Array]) -> None:
+        for block, ids in zip(self._blocks, self._block_holds, strict=True):
+            if len(ids):
+                block.move_holds(poses[0][ids], poses[1][ids], poses[2][ids])
+
+    def _load_forces(self, time: float) -> None:
+        for block, forces in zip(self._blocks, self._forces, strict=True):
+            block.weight(self.scene.gravity, forces)
+        for load in self.scene.loads:
+            force = load.force(time) if callable(load.force) else load.force
+            block_number, k = self._rods[load.rod]
+            row = int(self._blocks[block_number].sample_start[k]) + load.vertex
+            f = np.asarray(force, dtype=np.float64)
+            if f.shape == (3,) and np.all(np.isfinite(f)):  # a function of the user's may fail: then no load
+                self._forces[block_number][row] += f
+
+
+class _HoldMotion:
+    """Where the holds are: along their paths, or on the way to where `move` sent them."""
+
+    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
+        count = len(scene.holds)
+        self.position = np.zeros((count, 3))
+        for block, of_block in zip(blocks, ids, strict=True):
+            if len(of_block):
+                self.position[of_block] = block.hold_positions()
+        self.rotation = np.tile(np.eye(3), (count, 1, 1))
+        self.spin = np.zeros(count)
+        self._from = self._now()
+        self._to = self._now()
+        self._moving = False
+        self._guided = [k for k, hold in enumerate(scene.holds) if hold.path is not None or hold.spin is not None]
+        self._holds = scene.holds
+
+    def _now(self) -> tuple[Array, Array, Array]:
+        return self.position.copy(), self.rotation.copy(), self.spin.copy()
+
+    def poses(self) -> tuple[Array, Array, Array]:
+        return self.position, self.rotation, self.spin
+
+    def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
+        index = np.atleast_1d(np.asarray(hold))
+        if index.ndim != 1 or index.dtype.kind not in "iu" or np.any((index < 0) | (index >= len(self._holds))):
+            raise TendrilError("hold", hold, "give ids that scene.pin or scene.clamp returned")
+        many = np.ndim(hold) == 1
+        shape = (len(index),) if many else ()
+        checked: list[tuple[Array, Array]] = []
+        for name, value, goal, tail in (
+            ("position", position, self._to[0], (3,)),
+            ("rotation", rotation, self._to[1], (3, 3)),
+            ("spin", spin, self._to[2], ()),
+        ):
+            if value is not None:
+                wanted = (*shape, *tail)
+                values = array(name, value, wanted, f"give finite numbers of shape {wanted}")
+                if name == "rotation":
+                    check_rotation(values)
+                checked.append((goal, values))
+        for goal, values in checked:
+            goal[index] = values
+        self._moving = self._moving or bool(checked)
+
+    def advance(self, at: float, time: float) -> None:
+        """To a fraction of the frame, which is at that time."""
+        if self._moving:
+            self.position[:] = self._from[0] + at * (self._to[0] - self._from[0])
+            self.spin[:] = self._from[2] + at * (self._to[2] - self._from[2])
+            self.rotation[:] = interpolate_rotations(self._from[1], self._to[1], at)
+        self.follow_paths(time)
+
+    def arrive(self) -> None:
+        if self._moving:
+            self._from = tuple(part.copy() for part in self._to)  # type: ignore[assignment]
+            self._moving = False
+
+    def follow_paths(self, time: float) -> None:
+        for k in self._guided:
+            hold = self._holds[k]
+            if hold.path is not None:
+                value = hold.path(time)
+                position, rotation = value if hold.kind in ("clamp", "edge") else (value, None)
+                if hold.kind == "orient":
+                    position, rotation = None, value
+                _take(self.position[k], position)
+                _take(self.rotation[k], rotation)
+            if hold.spin is not None:
+                angle = hold.spin(time)
+                if math.isfinite(angle):
+                    self.spin[k] = angle
+
+
+def _take(place: Array, value: Any) -> None:
+    """A value from a function of the user's: taken if it is finite and fits, otherwise things stay where they are."""
+    if value is not None:
+        values = np.asarray(value, dtype=np.float64)
+        if values.shape == place.shape and np.all(np.isfinite(values)):
+            place[:] = values
+
+
+def check_rotation(values: Array) -> None:
+    product = np.einsum("...ki,...kj->...ij", values, values)
+    if np.abs(product - np.eye(3)).max() > 1e-4 or np.linalg.det(values).min() < 0.0:
+        raise TendrilError("rotation", values, "give a rotation matrix: orthonormal columns, no mirror image")
+

@@ -1,0 +1,43 @@
+"""Threads for kernels that run without the GIL: parallel over rods, with the same bits for any number of threads.
+
+Plain Python threads: numba's own pools abort when two of them meet, and cost more to compile.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+
+PIECES_PER_THREAD = 4  # more pieces than threads even out rods of unequal cost
+
+
+class Workers:
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads or os.cpu_count() or 1
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def most_pieces(self) -> int:
+        return self.threads * PIECES_PER_THREAD
+
+    def run(self, work: Callable[[int, int, int], None], count: int, effort: int) -> None:
+        """Calls work(first, last, piece) over pieces of range(count); `effort` tells whether threads are worth their while."""
+        pieces = min(self.most_pieces, count) if self.threads > 1 and effort >= 400 else 1
+        if pieces <= 1:
+            work(0, count, 0)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="tendril")
+        bounds = [count * k // pieces for k in range(pieces + 1)]
+        todo = iter(range(pieces))
+
+        def work_through() -> None:
+            for k in todo:  # next() of a range iterator is atomic under the GIL
+                work(bounds[k], bounds[k + 1], k)
+
+        others = [self._pool.submit(work_through) for _ in range(self.threads - 1)]
+        work_through()
+        wait(others)
+        for other in others:
+            other.result()

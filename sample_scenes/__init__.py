@@ -1,0 +1,1 @@
+"""Scenes to open, to run and to learn from."""

@@ -1,0 +1,31 @@
+"""The add-on in a real Blender: the bpy module, with its own settings folder and a fresh file for every test."""
+
+import os
+import tempfile
+
+os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="tendril-blender-")  # before bpy is imported
+
+import bpy
+import pytest
+import tendril
+
+
+@pytest.fixture(autouse=True)
+def fresh_file():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    tendril.register()
+    yield
+    tendril.unregister()
+    clear_handlers()
+
+
+def pytest_sessionfinish():
+    clear_handlers()
+
+
+def clear_handlers():
+    """A handler that is left when the interpreter exits crashes some Blenders and hangs others."""
+    for event in dir(bpy.app.handlers):
+        handlers = getattr(bpy.app.handlers, event)
+        if isinstance(handlers, list):
+            handlers[:] = [handler for handler in handlers if not handler.__module__.startswith("tendril")]
