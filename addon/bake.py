@@ -5,7 +5,7 @@ Keys are absolute: one per frame, picked by the evaluation time, which is keyfra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import bpy
 import numpy as np
@@ -36,29 +36,33 @@ def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> st
     return None
 
 
-def bake(uid: str, scene: bpy.types.Scene) -> Iterator[float]:
-    """Simulates from the first to the last frame of the scene and makes the keys. Gives its progress, 0 to 1.
+def bake(uid: str, scene_name: str) -> Generator[float, None, int | None]:
+    """Simulates from the first to the last frame of the scene and makes the keys. Gives its progress, 0 to 1, and in
+    the end the frame since which the motion is not exact, if there is one.
 
-    Every frame is simulated and shown as in playback; the keys take what was shown. Objects are looked up anew in each
-    step, because Blender may have moved them in memory. Closing it early leaves an unbaked rod.
+    Every frame is simulated and shown as in playback; the keys take what was shown. Blender's data is looked up anew in
+    each step, because it may have moved in memory. Closing it early leaves an unbaked rod.
     """
+    scene = bpy.data.scenes[scene_name]
     first, last = scene.frame_start, scene.frame_end
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
         live.forget(uid)
         for number in range(first, last + 1):
-            scene.frame_set(number)
+            bpy.data.scenes[scene_name].frame_set(number)
             if live.status(uid):
                 raise BakeError(f"Frame {number} could not be simulated: {live.status(uid)}")
             yield (number - first) / (last - first)
         frames = live.frames_of(uid)
+        not_exact_since = live.not_exact_since(uid)
         obj = rods.find(uid)
         if obj is None or len(frames) < last - first + 1:
             raise BakeError("The rod was changed while it was baked: try again")
         make_keys(obj, [frames[number] for number in range(first, last + 1)], first)
         live.forget(uid)
     finally:
-        scene.frame_set(frame, subframe=subframe)
+        bpy.data.scenes[scene_name].frame_set(frame, subframe=subframe)
+    return not_exact_since
 
 
 def make_keys(obj: bpy.types.Object, frames: list[Rows], first_frame: int) -> None:

@@ -107,6 +107,17 @@ def frames_of(uid: str) -> dict[int, Rows]:
     return {} if running is None else running.frames
 
 
+def not_exact_since(uid: str) -> int | None:
+    """The first frame for which the solver did not find the motion as exactly as it should, if there is one."""
+    running = _running.get(uid)
+    return None if running is None else running.not_exact_since
+
+
+def simulation_of(uid: str) -> Simulation | None:
+    running = _running.get(uid)
+    return None if running is None else running.simulation
+
+
 def info(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     """The line of the cache panel."""
     running = _running.get(obj.tendril.uid)
@@ -185,9 +196,10 @@ def _visit(
         _show_drawn(obj)
         if frame == first:
             _start_poses[uid, depsgraph.mode] = pose
-            _check(uid, rods.describe(obj, scene, pose))
+            _check(uid, rods.describe(obj, scene, pose, curves.drawn_rows(obj.data)))
     elif came_from_start and (uid, depsgraph.mode) in _start_poses:
-        description = rods.describe(obj, scene, _start_poses[uid, depsgraph.mode])
+        start_pose = _start_poses[uid, depsgraph.mode]
+        description = rods.describe(obj, scene, start_pose, curves.drawn_rows(obj.data))
         if not _check(uid, description) and frame == first + 1:
             _running[uid] = _start(description, settings_of(obj, scene))
     running = _running.get(uid)

@@ -70,7 +70,7 @@ def not_negative(field: str, value: Any, unit: str = "") -> float:
 def whole(field: str, value: Any, least: int, most: int | None = None) -> int:
     span = f"from {least}" + ("" if most is None else f" to {most}")
     cure = f"give a whole number {span}"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, (int, np.integer)):
         raise TendrilError(field, value, cure)
     result = int(value)
     if result < least or (most is not None and result > most):
@@ -98,6 +98,8 @@ def array(field: str, value: Any, shape: tuple[int | None, ...], cure: str) -> A
         given = np.asarray(value)
         if given.dtype.kind not in "iufO":  # numpy would read text, and drop the imaginary part of complex numbers
             raise TypeError
+        if given.dtype.kind == "O":  # huge integers, for instance; but also text and dates
+            given = np.reshape([number(field, item) for item in given.flat], given.shape)
         with np.errstate(all="ignore"):  # what overflows is infinite, and refused below
             result = given.astype(np.float64, order="C", copy=True)
     except Exception:  # an __array__ or a __float__ is the caller's code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,9 @@ class Rod:
         bend_scale = _to_edges(per_vertex("stiffness_scale", stiffness_scale, n), closed)
         mass_scale = _to_edges(per_vertex("density_scale", density_scale, n), closed)
         stretch, bend_1, bend_2, gj, mass, inertia = columns.T
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            bend = np.stack([bend_1 * bend_scale, bend_2 * bend_scale], axis=1)
+            gj, mass, inertia = gj * bend_scale, mass * mass_scale, inertia * mass_scale
         if damping_time is None:
             damping_time = 0.0 if material is None else material.damping_time
         rod = Rod(
@@ -117,10 +121,10 @@ class Rod:
             closed=closed,
             radii=radii,
             stretch=stretch.copy(),
-            bend=np.stack([bend_1 * bend_scale, bend_2 * bend_scale], axis=1),
-            twist_stiffness=gj * bend_scale,
-            mass_per_length=mass * mass_scale,
-            inertia_per_length=inertia * mass_scale,
+            bend=bend,
+            twist_stiffness=gj,
+            mass_per_length=mass,
+            inertia_per_length=inertia,
             damping_time=not_negative("damping_time", damping_time, "s"),
             director=_directors("director", director, x, closed),
             rest_director=_rest_directors(rest_director, rest_x, closed),
@@ -145,7 +149,7 @@ def edges_of(x: Array, closed: bool) -> Array:
 
 def _to_edges(values: Array, closed: bool) -> Array:
     following = np.roll(values, -1, axis=0) if closed else values[1:]
-    return np.asarray(0.5 * (values[: len(following)] + following))
+    return np.asarray(0.5 * values[: len(following)] + 0.5 * following)
 
 
 def _polyline(field: str, points: ArrayLike, closed: bool) -> Array:
@@ -161,7 +165,8 @@ def _polyline(field: str, points: ArrayLike, closed: bool) -> Array:
     total = float(lengths.sum())
     if total == 0.0:
         raise TendrilError(f"the length of {field}", total, "spread the points out: they all lie in one place")
-    if not SMALLEST_SIZE <= total <= LARGEST_SIZE:
+    slack = 1e-9  # for the round-off in adding up edges
+    if not SMALLEST_SIZE * (1.0 - slack) <= total <= LARGEST_SIZE * (1.0 + slack):
         raise TendrilError(
             f"the length of {field}",
             total,
@@ -223,8 +228,8 @@ def _given_stiffness(stiffness: Stiffness | Sequence[Stiffness], m: int) -> Arra
     if isinstance(stiffness, Stiffness):
         return np.tile(_columns(stiffness), (m, 1))
     try:
-        items = list(stiffness)
-    except TypeError:
+        items = list(islice(stiffness, m + 1))  # it may be endless
+    except Exception:  # an iterator is the caller's code
         raise TendrilError("stiffness", stiffness, "give a Stiffness, or one per edge") from None
     if len(items) != m or not all(isinstance(item, Stiffness) for item in items):
         raise TendrilError("stiffness", stiffness, f"give one Stiffness, or {m} of them, one per edge")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -169,9 +170,10 @@ class Scene:
         return digest.hexdigest()
 
     def _entry(self, rod: RodId) -> Entry:
-        if isinstance(rod, bool) or not isinstance(rod, (int, np.integer)) or not 0 <= rod < len(self.entries):
-            raise TendrilError("rod", rod, "give the id that scene.add returned")
-        return self.entries[rod]
+        try:
+            return self.entries[whole("rod", rod, 0, len(self.entries) - 1)]
+        except TendrilError:
+            raise TendrilError("rod", rod, "give the id that scene.add returned") from None
 
     @staticmethod
     def _vertex(rod: Rod, where: str | int) -> int:
@@ -198,7 +200,8 @@ class Scene:
             places = [whole("edge", where, 0, entry.rod.edge_count - 1)]
         elif kind == "pin" and not isinstance(where, (str, bytes, int, np.integer)):
             try:
-                places = [self._vertex(entry.rod, place) for place in where]
+                most = entry.rod.vertex_count + 1  # it may be endless, and then holds a vertex twice
+                places = [self._vertex(entry.rod, place) for place in islice(where, most)]
             except TendrilError:
                 raise
             except Exception:  # an iterator is the caller's code

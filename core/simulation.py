@@ -20,7 +20,7 @@ from .workers import Workers
 
 INTEGRATORS = ("sdirk2", "backward euler")
 DEFAULT_SUBSTEPS = 4
-DEFAULT_TOLERANCE = 1e-5
+DEFAULT_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -346,4 +346,3 @@ def check_rotation(values: Array) -> None:
     product = np.einsum("...ki,...kj->...ij", values, values)
     if np.abs(product - np.eye(3)).max() > 1e-4 or np.linalg.det(values).min() < 0.0:
         raise TendrilError("rotation", values, "give a rotation matrix: orthonormal columns, no mirror image")
-

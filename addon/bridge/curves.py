@@ -85,6 +85,9 @@ def free_handles(curve: bpy.types.Curve) -> None:
 
 def keep_drawn(curve: bpy.types.Curve) -> None:
     """The curve as it is now becomes the drawn shape."""
+    for name in (DRAWN, DRAWN_HANDLES):
+        if name in curve:  # Blender 5.0 corrupts its memory when an array is replaced by a longer one
+            del curve[name]
     curve[DRAWN] = read_rows(curve).ravel()
     curve[DRAWN_HANDLES] = _read_handle_types(curve)
 

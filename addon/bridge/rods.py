@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Material, Rod, Scene, TendrilError
-from .curves import Rows, drawn_rows, read_rows, spline_kinds
+from .curves import Rows, spline_kinds
 from .strands import SplineKind, Strand, make_strand
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+# Below it, single precision can't hold the coordinates of what is seen any more.
+SMALLEST_SCALE = 1e-9
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
 REST_SHAPES = {"AS_DRAWN": "as drawn", "STRAIGHT": "straight"}
@@ -96,8 +98,6 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
         return f'"{obj.name}" shares its curve with another rod: make it a single user first'
     if obj.data.shape_keys is not None:
         return f'"{obj.name}" has shape keys, which would hide the simulation: remove them first'
-    if len(obj.data.splines) == 0:
-        return f'"{obj.name}" is empty: draw at least one spline'
     return None
 
 
@@ -106,7 +106,7 @@ def pose_of(matrix_world: object, scene: bpy.types.Scene) -> Array:
     pose = np.array(matrix_world, dtype=np.float64)
     pose[:3] *= metres_per_unit(scene)
     axes = np.linalg.norm(pose[:3, :3], axis=0)
-    if not np.all(np.isfinite(pose)) or axes.min() == 0.0 or abs(np.linalg.det(pose[:3, :3] / axes)) < 1e-9:
+    if not np.all(np.isfinite(pose)) or axes.min() < SMALLEST_SCALE or abs(np.linalg.det(pose[:3, :3] / axes)) < 1e-9:
         raise TendrilError("the object's scale", 0.0, "it is flat along an axis: give it a scale above zero")
     return pose
 
@@ -116,13 +116,10 @@ def metres_per_unit(scene: bpy.types.Scene) -> float:
     return 1.0 if units.system == "NONE" else float(units.scale_length)
 
 
-def describe(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> Description:
-    """What is simulated for this object: its drawn curve, at `pose`, with its settings. Raises TendrilError."""
+def describe(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, rows: Rows) -> Description:
+    """What is simulated for this object: the drawn curve `rows`, at `pose`, with its settings. Raises TendrilError."""
     settings, air, scale = obj.tendril, scene.tendril, metres_per_unit(scene)
     curve = obj.data
-    rows = drawn_rows(curve)
-    if rows is None:
-        rows = read_rows(curve)
     world = rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]
     gravity = np.array(scene.gravity, dtype=np.float64) * scale if scene.use_gravity else np.zeros(3)
     core_scene = Scene(
@@ -133,6 +130,8 @@ def describe(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> Desc
     )
     material = material_of(settings)
     kinds = spline_kinds(curve)
+    if not kinds:
+        raise TendrilError("the curve", "empty", "draw at least one spline")
     strands: list[Strand] = []
     held_ends: list[HeldEnd] = []
     start = 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
 
 import bpy
 
@@ -22,24 +22,15 @@ class TENDRIL_OT_bake(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        steps = self._begin(context)
-        if steps is None:
+        if not self._begin(context):
             return {"CANCELLED"}
-        try:
-            for _ in steps:
-                pass
-        except BakeError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        return self._advance(math.inf) or {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
             return self.execute(context)
-        steps = self._begin(context)
-        if steps is None:
+        if not self._begin(context):
             return {"CANCELLED"}
-        self._steps = steps
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
         manager.progress_begin(0, 100)
@@ -54,31 +45,38 @@ class TENDRIL_OT_bake(bpy.types.Operator):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        until = time.monotonic() + PATIENCE
-        progress = None
-        try:
-            while time.monotonic() < until:
-                progress = next(self._steps)
-        except StopIteration:
+        result = self._advance(time.monotonic() + PATIENCE)
+        if result:
             self._end(context)
-            return {"FINISHED"}
-        except BakeError as error:
-            self._end(context)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        if progress is not None:
-            context.window_manager.progress_update(100.0 * progress)
-            context.workspace.status_text_set(f"Tendril bakes: {100.0 * progress:.0f} %    ESC: cancel")
+            return result
+        context.window_manager.progress_update(100.0 * self._progress)
+        context.workspace.status_text_set(f"Tendril bakes: {100.0 * self._progress:.0f} %    ESC: cancel")
         return {"RUNNING_MODAL"}
 
-    def _begin(self, context: bpy.types.Context) -> Iterator[float] | None:
+    def _begin(self, context: bpy.types.Context) -> bool:
         obj = context.active_object
         problem = why_not_bakeable(obj, context.scene)
         if problem:
             self.report({"ERROR"}, problem)
-            return None
+            return False
         live.give_unique_ids()
-        return bake(obj.tendril.uid, context.scene)
+        self._steps = bake(obj.tendril.uid, context.scene.name)
+        self._progress = 0.0
+        return True
+
+    def _advance(self, until: float) -> set[str] | None:
+        """Bakes on until that time; gives the result when it is done."""
+        try:
+            while time.monotonic() < until:
+                self._progress = next(self._steps)
+        except StopIteration as end:
+            if end.value is not None:
+                self.report({"WARNING"}, f"The motion is not exact since frame {end.value}: try more substeps")
+            return {"FINISHED"}
+        except BakeError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return None
 
     def _end(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)

@@ -33,7 +33,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             pose = rods.pose_of(obj.matrix_world, scene)
             if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
                 settings.radius = obj.data.bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
-            rods.describe(obj, scene, pose)
+            rods.describe(obj, scene, pose, curves.read_rows(obj.data))
         except TendrilError as error:
             if radius_is_new:
                 settings.property_unset("radius")

@@ -56,4 +56,3 @@ def cylinder_drag(rods, state, forces, air_density, first_rod, last_rod):  # typ
                 drag[k, 3] += g * z * x
                 drag[k, 4] += g * z * y
                 drag[k, 5] += f + g * z * z
-

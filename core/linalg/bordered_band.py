@@ -92,9 +92,7 @@ def factor_bordered(band: np.ndarray, border: np.ndarray, corner: np.ndarray, fi
 
 
 @kernel
-def solve_bordered(
-    band: np.ndarray, border: np.ndarray, corner: np.ndarray, first: int, n: int, b: np.ndarray
-) -> None:
+def solve_bordered(band: np.ndarray, border: np.ndarray, corner: np.ndarray, first: int, n: int, b: np.ndarray) -> None:
     inner = n - BORDER
     last = first + inner - 1
     edge = first + inner  # where the border's unknowns begin in b

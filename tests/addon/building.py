@@ -12,9 +12,9 @@ def line(count=12, length=1.0, y=0.0):
     return np.stack([length * s, y + 0.05 * np.sin(5.0 * s), 0.03 * np.cos(4.0 * s)], axis=1)
 
 
-def ring(count=16, radius=0.3):
+def ring(count=16, radius=0.3, x=0.0, y=0.0):
     a = np.arange(count) * 2.0 * np.pi / count
-    return np.stack([radius * np.cos(a), radius * np.sin(a), 0.02 * np.sin(3.0 * a)], axis=1)
+    return np.stack([x + radius * np.cos(a), y + radius * np.sin(a), 0.02 * np.sin(3.0 * a)], axis=1)
 
 
 def add_spline(curve, kind, points, cyclic=False, handles="AUTO", resolution=6):
@@ -66,9 +66,9 @@ MIXED = (
     ("POLY", line(y=0.0)),
     ("BEZIER", line(4, y=0.4)),
     ("NURBS", line(7, y=0.8)),
-    ("POLY", ring() + [0.5, 1.5, 0.0], True),
-    ("BEZIER", ring(4) + [0.5, 2.5, 0.0], True),
-    ("NURBS", ring(8) + [0.5, 3.5, 0.0], True),
+    ("POLY", ring(x=0.5, y=1.5), True),
+    ("BEZIER", ring(4, x=0.5, y=2.5), True),
+    ("NURBS", ring(8, x=0.5, y=3.5), True),
 )
 
 

@@ -1,9 +1,10 @@
 """The add-on in a real Blender: the bpy module, with its own settings folder and a fresh file for every test."""
 
 import os
+import shutil
 import tempfile
 
-os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="tendril-blender-")  # before bpy is imported
+SETTINGS = os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="tendril-blender-")  # before bpy is imported
 
 import bpy
 import pytest
@@ -21,6 +22,7 @@ def fresh_file():
 
 def pytest_sessionfinish():
     clear_handlers()
+    shutil.rmtree(SETTINGS, ignore_errors=True)
 
 
 def clear_handlers():

@@ -28,7 +28,7 @@ def core_run(obj, splines, last, material="nylon rope", hold="pin", move=None):
 
 
 def test_playback_is_the_core_run_bit_for_bit():
-    open_points, ring_points = line().astype(np.float32), (ring() + [0, 1, 0]).astype(np.float32)
+    open_points, ring_points = line().astype(np.float32), ring(y=1.0).astype(np.float32)
     obj = make_rod(("POLY", open_points), ("POLY", ring_points, True))
     shown = play(obj, 12)
     expected = core_run(obj, [(open_points, False), (ring_points, True)], 12)
@@ -346,6 +346,6 @@ def test_trouble_in_a_frame_change_is_told_and_nothing_breaks():
     obj.scale = (1, 1, 1)
     play(obj, 5)
     obj.data.splines.clear()
-    for frame in (6, 1, 2):
+    for frame in (1, 2):
         scene.frame_set(frame)
-    assert "no" not in obj.data.splines
+        assert "draw at least one spline" in status(obj)

@@ -24,8 +24,6 @@ FREE_END = 0  # an end of an open rod: no element
 INNER = 1  # one element between the two edges
 FRAMED = 2  # the frame is held: an element on either side where there is an edge
 
-SCRATCH = 256  # floats per worker: an element's derivatives
-
 
 class Rods(NamedTuple):
     """What does not change."""
@@ -105,6 +103,7 @@ class Geometry(NamedTuple):
     base_twist: np.ndarray  # (N, 2)
     strain: np.ndarray  # (N, 2, 5)
     stretch: np.ndarray  # (N,) strain of the edges
+    tension: np.ndarray  # (N,) N, as the linear system foresaw it; see Newton
 
 
 class System(NamedTuple):
@@ -112,7 +111,8 @@ class System(NamedTuple):
 
     base: np.ndarray  # (N, 4) q from which a line search begins
     gradient: np.ndarray  # (N, 4)
-    step: np.ndarray  # (N, 4)
+    step: np.ndarray  # (N, 4) Newton's step from the base
+    trial: np.ndarray  # (N, 4) and the one from the trial point
     band: np.ndarray  # (4 N, COLUMN)
     border: np.ndarray  # (4 N, BORDER), of no rows where no rod is closed
     corner: np.ndarray  # (R, BORDER, BORDER)
@@ -189,11 +189,13 @@ def empty_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
             base_twist=zeros(n, 2),
             strain=zeros(n, 2, 5),
             stretch=zeros(n),
+            tension=zeros(n),
         ),
         system=System(
             base=zeros(n, 4),
             gradient=zeros(n, 4),
             step=zeros(n, 4),
+            trial=zeros(n, 4),
             band=zeros(4 * n, COLUMN),
             border=zeros(4 * n if any_closed else 0, BORDER),
             corner=zeros(rods if any_closed else 0, BORDER, BORDER),

@@ -11,8 +11,9 @@ from ...forces.air import cylinder_drag
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Energies, Work
-from .arrays import SCRATCH, Step
+from .arrays import Step
 from .build import build
+from .element import make_scratch
 from .newton import solve_matrix
 from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, measure_rods, step_rods
 
@@ -37,7 +38,7 @@ class DerBlock:
         self._workers = workers
         self._second_order = integrator == "sdirk2"
         self._tolerance = tolerance
-        self._scratch = np.zeros((workers.most_pieces, SCRATCH))
+        self._scratch = [make_scratch() for _ in range(workers.most_pieces)]
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
         self._hold_rows = np.array(rows, dtype=np.int64)
@@ -49,7 +50,9 @@ class DerBlock:
         # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
         self._tangent = b.holds.tangent[1, self._hold_rows].copy()
         self._director = b.holds.director[1, self._hold_rows].copy()
-        self._half_edge = 0.5 * (b.state.q[self._after, :3] - b.state.q[self._hold_rows, :3]) if rows else np.zeros((0, 3))
+        self._half_edge = (
+            0.5 * (b.state.q[self._after, :3] - b.state.q[self._hold_rows, :3]) if rows else np.zeros((0, 3))
+        )
 
     def hold_positions(self) -> Array:
         """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""
@@ -97,9 +100,7 @@ class DerBlock:
         step = Step(h, self._second_order and not calm, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
 
         def work(first: int, last: int, piece: int) -> None:
-            cylinder_drag(
-                b.rods, b.state, b.forces, air_density, first, last
-            )
+            cylinder_drag(b.rods, b.state, b.forces, air_density, first, last)
             step_rods(b, step, self._scratch[piece], first, last)
 
         self._workers.run(work, self._rods, len(b.state.q))
@@ -111,9 +112,7 @@ class DerBlock:
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
-        self._workers.run(
-            lambda first, last, piece: measure_rods(b, first, last), self._rods, len(b.state.q)
-        )
+        self._workers.run(lambda first, last, piece: measure_rods(b, first, last), self._rods, len(b.state.q))
         stretch, bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
         kinetic = 0.5 * float(np.einsum("ij,ij,ij->", b.rods.mass, b.state.v, b.state.v))
         height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
-from ...geometry.frames import cross, dot, signed_angle, transport, turn
+from ...geometry.frames import cross, signed_angle, transport, turn
 from ...jit import kernel
 from ...linalg.bordered_band import BORDER, HALF_WIDTH
-from .arrays import FRAMED, FREE_END
-from .element import HESSIAN, LEAST_CHI, LOCAL, curvatures, element_derivatives, to_vertices
+from .arrays import FRAMED, FREE_END, INNER
+from .element import LEAST_CHI, curvatures, element_derivatives, to_vertices
 
 
 @kernel
@@ -120,14 +120,20 @@ def evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, exact): 
     joint, stiffness, rest = rods.joint, rods.stiffness, rods.rest
     t, d1, d2, lengths, strain = geometry.t, geometry.d1, geometry.d2, geometry.length, geometry.strain
     gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
+    g = w.gradient
     weight = rods.damping_time[r] / h
     n = 4 * (end - first)
     _clear(gradient, band, border, corner, first, end, closed, r)
 
     potential = 0.0
     for j in range(first, end if closed else end - 1):
-        potential += _stretch(rods, geometry, stage, gradient, first, end, j, weight, w, exact)
-        _scatter(band, border, corner, 4 * first, n, closed, r, 4 * (j - first), w, 0, 7)
+        if joint[j] != INNER:
+            # No element takes the stretching of this edge along.
+            for c in range(64):
+                w.hessian[c] = 0.0
+            potential += _stretch(rods, geometry, stage, gradient, first, end, j, weight, w, exact)
+            to_vertices(w)
+            _scatter(band, border, corner, 4 * first, n, closed, r, 4 * (j - first) - 4, w, 4, 11)
 
     for i in range(first, end):
         if joint[i] == FREE_END:
@@ -158,25 +164,34 @@ def evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, exact): 
                 ta, d1a, d2a, ia, tb, d1b, d2b, ib,
                 strain[i, slot], stiffness[i, slot], rest[i, slot], stage.strain[i, slot], weight, w, exact,
             )  # fmt: skip
-            if framed:
+            if not framed:
+                potential += _stretch(rods, geometry, stage, gradient, first, end, i, weight, w, exact)
+            else:
                 _drop_side(w, 0 if slot == 1 else 4)
             if has_a:
                 for c in range(3):
-                    gradient[p, c] -= w[c]
-                    gradient[i, c] += w[c]
-                gradient[p, 3] += w[3]
+                    gradient[p, c] -= g[c]
+                    gradient[i, c] += g[c]
+                gradient[p, 3] += g[3]
             if has_b:
                 for c in range(3):
-                    gradient[i, c] -= w[4 + c]
-                    gradient[following, c] += w[4 + c]
-                gradient[i, 3] += w[7]
+                    gradient[i, c] -= g[4 + c]
+                    gradient[following, c] += g[4 + c]
+                gradient[i, 3] += g[7]
             to_vertices(w)
             low, high = 0 if has_a else 4, 11 if has_b else 7
             _scatter(band, border, corner, 4 * first, n, closed, r, 4 * (i - first) - 4, w, low, high)
 
     for i in range(first, end):
         potential += _inertia(rods.mass, forces, stage, gradient, q, i, h, w)
-        _scatter(band, border, corner, 4 * first, n, closed, r, 4 * (i - first), w, 0, 4)
+        m = w.local
+        k = 4 * (i - first)
+        for c in range(4):
+            _add(band, border, corner, 4 * first, n, closed, r, k + c, k + c, m[13 * c])
+        if m[1] != 0.0 or m[2] != 0.0 or m[14] != 0.0:
+            _add(band, border, corner, 4 * first, n, closed, r, k + 1, k, m[1])
+            _add(band, border, corner, 4 * first, n, closed, r, k + 2, k, m[2])
+            _add(band, border, corner, 4 * first, n, closed, r, k + 2, k + 1, m[14])
     return potential
 
 
@@ -199,78 +214,67 @@ def _clear(gradient, band, border, corner, first, end, closed, r):  # type: igno
 
 @kernel
 def _stretch(rods, geometry, stage, gradient, first, end, j, weight, w, exact):  # type: ignore[no-untyped-def]
-    """Energy EA l / 2 (|e| / l - 1)^2 of edge j, its gradient, and its Hessian in x_j theta_j x_j+1 into w[LOCAL:]."""
+    """Energy EA l / 2 (|e| / l - 1)^2 of edge j and its gradient; adds its Hessian to that of the element whose edge b it is."""
     following = j + 1 if j + 1 < end else first
     ea, length, strain, star = rods.stretch[j], rods.rest_length[j], geometry.stretch[j], stage.stretch[j]
     tension = ea * (strain + weight * (strain - star))
     along = ea * (1.0 + weight) / length
-    across = tension / geometry.length[j]
+    across = geometry.tension[j] / geometry.length[j]
     if not exact:
         across = max(across, 0.0)
-    t = get(geometry.t, j)
-    m = w[LOCAL:]
-    for c in range(7):
-        m[33 + c] = 0.0
-        m[11 * c + 3] = 0.0
+    t = geometry.t[j]
+    h = w.hessian[36:]
     for c in range(3):
         gradient[j, c] -= tension * t[c]
         gradient[following, c] += tension * t[c]
+        f = (along - across) * t[c]
         for s in range(3):
-            value = (along - across) * t[c] * t[s]
-            if c == s:
-                value += across
-            m[11 * c + s] = value
-            m[11 * (c + 4) + s] = -value
-            m[11 * (c + 4) + s + 4] = value
+            h[8 * c + s] += f * t[s]
+        h[9 * c] += across
     return 0.5 * ea * length * (strain * strain + weight * (strain - star) * (strain - star))
 
 
 @kernel
 def _inertia(mass, forces, stage, gradient, q, i, h, w):  # type: ignore[no-untyped-def]
-    """Potential of inertia, drag and load at vertex i, its gradient, and its Hessian in x theta into w[LOCAL:]."""
-    hh = 1.0 / (h * h)
+    """Potential of inertia, drag and load at vertex i, its gradient, and its Hessian in x theta, laid out as by to_vertices."""
     ih = 1.0 / h
-    d, wind = forces.drag[i], forces.wind
-    m = w[LOCAL:]
+    d, wind, m = forces.drag[i], forces.wind, w.local
     potential = 0.0
-    x = (q[i, 0] - stage.q[i, 0], q[i, 1] - stage.q[i, 1], q[i, 2] - stage.q[i, 2])
     for c in range(4):
         deviation = q[i, c] - stage.q[i, c] - h * stage.v[i, c]
-        inertia = mass[i, c] * hh
+        inertia = mass[i, c] * ih * ih
         load = forces.force[i, c]
         potential += deviation * (0.5 * inertia * deviation - load)
         gradient[i, c] += inertia * deviation - load
-        for s in range(c):
-            m[11 * c + s] = 0.0
-        m[12 * c] = inertia
-    y = (x[0] - h * wind[0], x[1] - h * wind[1], x[2] - h * wind[2])
-    f = (
-        (d[0] * y[0] + d[1] * y[1] + d[3] * y[2]) * ih,
-        (d[1] * y[0] + d[2] * y[1] + d[4] * y[2]) * ih,
-        (d[3] * y[0] + d[4] * y[1] + d[5] * y[2]) * ih,
-    )
-    potential += 0.5 * dot(y, f)
+        m[13 * c] = inertia
+    x = q[i, 0] - stage.q[i, 0] - h * wind[0]
+    y = q[i, 1] - stage.q[i, 1] - h * wind[1]
+    z = q[i, 2] - stage.q[i, 2] - h * wind[2]
+    fx = (d[0] * x + d[1] * y + d[3] * z) * ih
+    fy = (d[1] * x + d[2] * y + d[4] * z) * ih
+    fz = (d[3] * x + d[4] * y + d[5] * z) * ih
+    gradient[i, 0] += fx
+    gradient[i, 1] += fy
+    gradient[i, 2] += fz
     m[0] += d[0] * ih
-    m[11] = d[1] * ih
-    m[12] += d[2] * ih
-    m[22] = d[3] * ih
-    m[23] = d[4] * ih
-    m[24] += d[5] * ih
-    for c in range(3):
-        gradient[i, c] += f[c]
+    m[1] = d[1] * ih
+    m[13] += d[2] * ih
+    m[2] = d[3] * ih
+    m[14] = d[4] * ih
+    m[26] += d[5] * ih
     spin = q[i, 3] - stage.q[i, 3]
     brake = mass[i, 3] * forces.drag_rate[0] * ih
     gradient[i, 3] += brake * spin
-    m[36] += brake
-    return potential + 0.5 * brake * spin * spin
+    m[39] += brake
+    return potential + 0.5 * (x * fx + y * fy + z * fz + brake * spin * spin)
 
 
 @kernel
 def _drop_side(w, side):  # type: ignore[no-untyped-def]
     """Leaves out the derivatives in the unknowns of one side: a held frame has none."""
-    h = w[HESSIAN:]
+    h = w.hessian
     for c in range(side, side + 4):
-        w[c] = 0.0
+        w.gradient[c] = 0.0
         for s in range(8):
             h[8 * c + s] = 0.0
             h[8 * s + c] = 0.0
@@ -289,31 +293,31 @@ def place(k, n, closed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _scatter(band, border, corner, first, n, closed, r, start, w, low, high):  # type: ignore[no-untyped-def]
-    """Adds rows and columns low ... high - 1 of the local matrix in w[LOCAL:], whose row 0 is the rod's unknown `start`."""
-    m = w[LOCAL:]
+def _add(band, border, corner, first, n, closed, r, row, column, value):  # type: ignore[no-untyped-def]
+    """Adds to one entry of the rod's matrix; row and column are numbers of unknowns."""
     if not closed:
-        column = first + start
-        if low == 0 and high == 11:
-            for c in range(11):
-                for s in range(11 - c):
-                    band[column + c, s] += m[12 * c + 11 * s]
-        else:
-            for c in range(low, high):
-                for s in range(high - c):
-                    band[column + c, s] += m[12 * c + 11 * s]
+        band[first + column, row - column] += value
         return
     inner = n - BORDER
-    for c in range(low, high):
-        pc = place(start + c, n, True)
-        for s in range(c, high):
-            ps = place(start + s, n, True)
-            row, column = max(pc, ps), min(pc, ps)
-            value = m[11 * s + c]
-            if row < inner:
-                band[first + column, row - column] += value
-            elif column < inner:
-                border[first + column, row - inner] += value
-            else:
-                corner[r, row - inner, column - inner] += value
+    i, j = place(row, n, True), place(column, n, True)
+    i, j = max(i, j), min(i, j)
+    if i < inner:
+        band[first + j, i - j] += value
+    elif j < inner:
+        border[first + j, i - inner] += value
+    else:
+        corner[r, i - inner, j - inner] += value
 
+
+@kernel
+def _scatter(band, border, corner, first, n, closed, r, start, w, low, high):  # type: ignore[no-untyped-def]
+    """Adds rows and columns low ... high - 1 of the local matrix of to_vertices, whose row 0 is the rod's unknown `start`."""
+    m = w.local
+    if closed or low != 0 or high != 11:
+        for c in range(low, high):
+            for s in range(c, high):
+                _add(band, border, corner, first, n, closed, r, start + s, start + c, m[12 * c + s])
+    else:
+        for c in range(11):
+            for s in range(11 - c):
+                band[first + start + c, s] += m[13 * c + s]

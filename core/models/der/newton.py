@@ -8,73 +8,83 @@ from ...jit import kernel
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
 from .evaluate import evaluate, place, rebase, update_geometry
 
-MOST_BACKTRACKS = 12
+LEAST_SIZE = 1e-4  # of a step along Newton's direction
 
 
 @kernel
 def minimise(rods, frames, forces, stage, geometry, system, report, q, r, h, step, w):  # type: ignore[no-untyped-def]
-    """From the guess q, whose geometry is up to date. The exact Hessian where it is positive definite, a part of it that always
-    is where not, and a line search on the potential. True if it converged."""
+    """From the guess q, whose geometry is up to date. True if it converged.
+
+    The Hessian is the exact one where that is positive definite, and a part of it that always is where not. A step is good if the
+    potential falls or if Newton's next step is shorter: an almost inextensible rod lies in a narrow curved valley, along which
+    the potential rises before it falls, so that by the potential alone only tiny steps would do. For the same reason the geometric
+    stiffness takes the tension that the linear system foresaw and not the one of the edge's length, which a sideways step
+    stretches without need: this is Newton's method on positions and tensions together, with the tensions eliminated.
+    """
     first, end = rods.start[r], rods.start[r + 1]
-    base, gradient, direction, held = system.base, system.gradient, system.step, rods.held
-    potential = math.inf  # at the base of the line search
+    base, gradient, direction, trial, held = system.base, system.gradient, system.step, system.trial, rods.held
+    potential = math.inf  # at the base
+    largest = math.inf  # the largest entry of the direction from the base
     slope = 0.0
     size = 1.0
     iterations = 0
-    exact = True
-    usable = True  # the geometry at q could be computed
     while True:
-        # q is the guess, or a trial along the direction, or (with exact False) an accepted point met before.
-        value = math.inf
-        if usable:
-            value = evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, exact)
-        if iterations == 0 and not value < math.inf:
-            return False
-        # Round-off of the potential's parts must not stop a search that is at its end.
-        slack = 1e-12 * (abs(potential) + abs(value)) if potential < math.inf else 0.0
-        if exact and not value <= potential + 1e-4 * size * slope + slack:
-            size *= 0.5
-            if size < 0.5**MOST_BACKTRACKS:
-                return False
-        else:
-            potential = value
+        value = evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, True)
+        if not factor_matrix(rods, system, r):
+            evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, False)
             if not factor_matrix(rods, system, r):
-                if not exact:
-                    return False
-                exact = False
-                continue
-            exact = True
-            for i in range(first, end):
-                for c in range(4):
-                    base[i, c] = q[i, c]
-                    direction[i, c] = 0.0 if held[i, c] else -gradient[i, c]
-            solve_matrix(rods, system, r, direction)
-            slope = 0.0
-            largest = 0.0
-            for i in range(first, end):
-                unit = 1.0 / rods.rest_length[i]
-                for c in range(4):
-                    slope += gradient[i, c] * direction[i, c]
-                    largest = max(largest, abs(direction[i, c]) * (unit if c < 3 else 1.0))
-            iterations += 1
-            report[r, 0] += 1.0
-            report[r, 1] = largest
-            if not largest < 1e9:
-                return False
-            rebase(geometry, first, end)
-            size = 1.0
-            if largest <= step.tolerance:
-                # Newton converges quadratically: what is left after this step is far below the tolerance.
-                for i in range(first, end):
-                    for c in range(4):
-                        q[i, c] += direction[i, c]
-                return update_geometry(rods, frames, geometry, q, r)
-            if iterations >= step.most_iterations:
                 return False
         for i in range(first, end):
             for c in range(4):
-                q[i, c] = base[i, c] + size * direction[i, c]
-        usable = update_geometry(rods, frames, geometry, q, r)
+                trial[i, c] = 0.0 if held[i, c] else -gradient[i, c]
+        solve_matrix(rods, system, r, trial)
+        trial_slope = 0.0
+        trial_largest = 0.0
+        for i in range(first, end):
+            unit = 1.0 / rods.rest_length[i]
+            for c in range(4):
+                trial_slope += gradient[i, c] * trial[i, c]
+                trial_largest = max(trial_largest, abs(trial[i, c]) * (unit if c < 3 else 1.0))
+        iterations += 1
+        report[r, 0] += 1.0
+        if iterations > step.most_iterations or not trial_largest < 1e9:
+            return False
+        if trial_largest <= 0.9 * largest or value <= potential + 1e-4 * size * slope:
+            report[r, 1] = trial_largest
+            rebase(geometry, first, end)
+            _foresee_tension(rods, stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h)
+            if trial_largest <= step.tolerance:
+                # Newton converges quadratically: what is left after this step is far below the tolerance.
+                for i in range(first, end):
+                    for c in range(4):
+                        q[i, c] += trial[i, c]
+                return update_geometry(rods, frames, geometry, q, r)
+            for i in range(first, end):
+                for c in range(4):
+                    base[i, c] = q[i, c]
+                    direction[i, c] = trial[i, c]
+            potential, largest, slope, size = value, trial_largest, trial_slope, 2.0
+        while True:
+            size *= 0.5
+            if size < LEAST_SIZE:
+                return False
+            for i in range(first, end):
+                for c in range(4):
+                    q[i, c] = base[i, c] + size * direction[i, c]
+            if update_geometry(rods, frames, geometry, q, r):
+                break
+
+
+@kernel
+def _foresee_tension(rods, stage, geometry, direction, first, end, closed, weight):  # type: ignore[no-untyped-def]
+    t, tension = geometry.t, geometry.tension
+    for j in range(first, end if closed else end - 1):
+        k = j + 1 if j + 1 < end else first
+        change = 0.0
+        for c in range(3):
+            change += t[j, c] * (direction[k, c] - direction[j, c])
+        strain = geometry.stretch[j] + change / rods.rest_length[j]
+        tension[j] = rods.stretch[j] * (strain + weight * (strain - stage.stretch[j]))
 
 
 @kernel

@@ -106,7 +106,8 @@ def _begin(rods, state, holds, frames, geometry, r, at):  # type: ignore[no-unty
         if rods.edge_framed[i]:
             frames.spin[i] = spin
         if closed or i + 1 < end:
-            _, tangent = edge_of(q, i, i + 1 if i + 1 < end else first)
+            length, tangent = edge_of(q, i, i + 1 if i + 1 < end else first)
+            geometry.tension[i] = rods.stretch[i] * (length / rods.rest_length[i] - 1.0)
             put(geometry.base_t, i, tangent)
             put(geometry.base_reference, i, get(state.m1, i))
     _place_frames(rods, holds, frames, first, end, at)

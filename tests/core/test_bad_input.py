@@ -1,0 +1,553 @@
+"""Thousands of bad inputs: each gives a TendrilError of one line that names the field, and changes nothing.
+
+And the converse: what lies within the allowed ranges, up to their very ends, is never refused.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tendril.core import Circle, Ellipse, Material, Rod, Scene, Simulation, Stiffness, TendrilError
+
+# Not even a warning may escape: a person in Blender sees them in the console and wonders.
+pytestmark = pytest.mark.filterwarnings("error")
+
+many = settings(max_examples=250, deadline=None)
+RUBBER = Material.preset("rubber")
+
+
+def refuse(call, *names):
+    """The call must fail, with one line that names one of the fields."""
+    with pytest.raises(TendrilError) as caught:
+        call()
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    assert len(message) < 300
+    assert any(name in message for name in names), message
+
+
+class Hostile:
+    """Whatever is asked of it fails."""
+
+    def _fail(self, *_):
+        raise RuntimeError("no")
+
+    __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __bool__ = __array__ = __repr__ = _fail
+
+
+class Multiline:
+    def __repr__(self):
+        return "two\nlines " * 100
+
+
+def endless():
+    while True:
+        yield "nowhere"
+
+
+def endless_vertices():
+    while True:
+        yield 1
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth else []
+
+
+# What is neither a number nor an array of numbers, made anew for each example.
+rubbish = st.one_of(
+    st.sampled_from([None, True, False, "", "1", "1.0", "nan", "start\n", b"1", bytearray(b"1"), ..., int, len]),
+    st.sampled_from([{}, {1.0: 2}, set(), frozenset({1.0}), range(0), slice(1), NotImplemented]),
+    st.sampled_from([np.datetime64("2020-01-01"), np.timedelta64(1, "s"), np.str_("1"), np.bool_(True), np.void(b"1")]),
+    st.builds(object),
+    st.builds(Hostile),
+    st.builds(Multiline),
+    st.builds(endless),
+    st.builds(nested, st.just(40)),
+    st.complex_numbers(),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+    st.lists(st.text(max_size=2), max_size=4),
+    st.just([[1.0, 2.0, 3.0], [1.0, 2.0]]),
+    st.just(np.array(["1", "2", "3"])),
+    st.just(np.array([1 + 1j, 2, 3])),
+    st.just(np.array([True, False, True])),
+    st.just(np.array([None, 1.0, object()])),
+)
+not_finite = st.sampled_from([math.nan, math.inf, -math.inf, np.float32("nan"), np.float64("inf"), 10**400, -(10**400)])
+wrong_arrays = st.sampled_from([[], [1.0], np.zeros(0), np.zeros((0, 3)), np.zeros((2, 2, 2)), [[[1.0]]], np.ones(1)])
+not_a_number = st.one_of(rubbish, not_finite, wrong_arrays)
+negative = st.one_of(st.floats(max_value=-5e-324, allow_infinity=False), st.integers(max_value=-1))
+not_positive = st.one_of(not_a_number, negative, st.sampled_from([0, 0.0, -0.0, np.float64(0), Fraction(-1, 3)]))
+not_an_index = st.one_of(rubbish, not_finite, wrong_arrays, st.sampled_from([0.0, 1.5, 10**30, -(10**30), "middle"]))
+not_a_vector = st.one_of(
+    rubbish,
+    not_finite,
+    wrong_arrays,
+    st.floats(),
+    st.lists(st.floats(-1e3, 1e3), max_size=6).filter(lambda v: len(v) != 3),
+    st.tuples(st.floats(-1, 1), not_finite, st.floats(-1, 1)),
+    st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.sampled_from(["1", None, [1.0], (), 1j])),
+)
+not_a_function = rubbish.filter(lambda value: value is not None and not callable(value)) | st.floats()
+
+
+def valid_points(n=6):
+    points = np.zeros((n, 3))
+    points[:, 0] = np.linspace(0.0, 1.0, n)
+    points[:, 1] = 0.1 * np.sin(points[:, 0])
+    return points
+
+
+def ring(n):
+    angle = np.linspace(0.0, 2.0 * math.pi, n, endpoint=False)
+    return np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+
+
+@many
+@given(st.sampled_from(["radius", "a", "b"]), not_positive)
+def test_sections(field, bad):
+    if field == "radius":
+        refuse(lambda: Circle(bad), field)
+    else:
+        refuse(lambda: Ellipse(**{"a": 1.0, "b": 1.0, field: bad}), f"{field} is")
+
+
+@many
+@given(st.one_of(st.floats(5e-324, 0.99e-8), st.floats(1.0001e4, 1e308)))
+def test_sections_of_sizes_beyond_reason(size):
+    refuse(lambda: Circle(size), "radius")
+    refuse(lambda: Ellipse(size, 1.0), "a is")
+    refuse(lambda: Ellipse(1.0, size), "b is")
+    refuse(lambda: Rod.from_points(valid_points(), radius=size, material=RUBBER), "radius")
+
+
+@many
+@given(st.data())
+def test_materials(data):
+    bad_values = {
+        "young_modulus": not_positive,
+        "density": not_positive,
+        "shear_modulus": not_positive.filter(lambda value: value is not None),
+        "damping_time": not_a_number | negative,
+        "strands": not_positive | st.floats(0.0, 0.999),
+        "poisson_ratio": st.one_of(
+            not_a_number.filter(lambda value: value is not None),
+            st.floats(max_value=-1.0, allow_infinity=False),
+            st.floats(0.5000001, 1e308),
+        ),
+    }
+    field = data.draw(st.sampled_from(sorted(bad_values)))
+    bad = data.draw(bad_values[field])
+    refuse(lambda: Material(**{"young_modulus": 1e6, "density": 1e3, field: bad}), field)
+
+
+@many
+@given(st.data())
+def test_stiffnesses(data):
+    fields = ["stretch", "bend_1", "bend_2", "twist", "mass_per_length", "inertia_per_length"]
+    field = data.draw(st.sampled_from(fields))
+    bad = data.draw(not_positive.filter(lambda value: value is not None or field != "inertia_per_length"))
+    refuse(lambda: Stiffness(**{**dict.fromkeys(fields, 1.0), field: bad}), field)
+
+
+@given(st.one_of(rubbish, st.floats()))
+@many
+def test_a_material_asks_for_a_section(bad):
+    refuse(lambda: RUBBER.stiffness(bad), "section")
+
+
+def test_moduli_beyond_the_range_of_doubles():
+    refuse(lambda: Material(1e308, 1.0, poisson_ratio=math.nextafter(-1.0, 0.0)), "shear_modulus")
+    refuse(lambda: Material(1e308, 1.0, shear_modulus=1e-308), "poisson_ratio")
+    refuse(lambda: Material(1e308, 1.0).stiffness(Circle(1e4)), "stretch")
+    refuse(lambda: Material(1e-320, 1.0).stiffness(Circle(1e-8)), "stretch")
+    for field, name in (("stiffness_scale", "bend"), ("density_scale", "mass_per_length")):
+        for scale in (1e308, 1e-323):
+            options = {field: np.full(6, scale)}
+            material = Material(1e12, 1e12) if scale > 1.0 else Material(1e-3, 1e-3)
+            refuse(lambda m=material, o=options: Rod.from_points(valid_points(), 1.0, m, **o), name)
+
+
+@many
+@given(st.data())
+def test_points(data):
+    n = data.draw(st.integers(2, 8))
+    points = valid_points(n)
+    k = data.draw(st.integers(0, n - 1))
+    way = data.draw(
+        st.sampled_from(
+            ["rubbish", "not finite", "few", "shape", "one place", "coincident", "fold", "size", "far", "text"]
+        )
+    )
+    field, closed = "points", False
+    if way == "rubbish":
+        points = data.draw(st.one_of(rubbish, wrong_arrays, not_finite, st.floats()))
+    elif way == "not finite":
+        points = points.tolist()
+        points[k][data.draw(st.integers(0, 2))] = data.draw(not_finite)
+    elif way == "few":
+        closed = data.draw(st.booleans())
+        points = points[: data.draw(st.integers(0, 2 if closed else 1))]
+    elif way == "shape":
+        points = data.draw(st.sampled_from([points[:, :1], points[:, :2], points[None], points.ravel(), points[0]]))
+    elif way == "one place":
+        points = np.tile(points[k], (n, 1))
+    elif way == "coincident":
+        points = np.insert(points, k, points[k] + data.draw(st.floats(0.0, 1e-9)), axis=0)
+    elif way == "fold":
+        points = np.concatenate([points, points[-2:-1]])
+    elif way == "size":
+        points = points * data.draw(st.one_of(st.floats(1e-300, 0.9e-6), st.floats(1.1e4, 1e300)))
+    elif way == "far":
+        points[:, data.draw(st.integers(0, 2))] += data.draw(st.sampled_from([1.1e5, -1.1e5, 1e300]))
+    else:
+        points = points.astype(str)
+    if data.draw(st.booleans()):
+        refuse(lambda: Rod.from_points(points, radius=0.01, material=RUBBER, closed=closed), field)
+    elif way != "rubbish" or not isinstance(points, str):
+        drawn = ring(3) if closed else valid_points(n)
+        refuse(lambda: Rod.from_points(drawn, radius=0.01, material=RUBBER, rest=points, closed=closed), "rest")
+
+
+@many
+@given(st.data())
+def test_all_else_of_a_rod(data):
+    per_vertex = st.one_of(
+        st.lists(st.floats(0.1, 1.0), max_size=12).filter(lambda v: len(v) != 6),
+        # numpy takes True for one among numbers, and so does this.
+        not_positive.filter(lambda v: not isinstance(v, (bool, np.bool_))).map(lambda value: [0.1] * 5 + [value]),
+        st.just(np.full((6, 1), 0.1)),
+    )
+    directors = st.one_of(
+        not_a_vector.filter(lambda value: value is not None),
+        st.just(np.zeros(3)),
+        st.just([1.0, 0.1, 0.0]).map(lambda _: valid_points()[1] - valid_points()[0]),  # along the first edge
+        st.just(np.ones((6, 3))),
+        st.just(np.zeros((5, 3))),
+        st.just(np.full((5, 3), 1e200)),
+        st.just(np.diff(valid_points(), axis=0)),
+    )
+    bad_values = {
+        "radius": st.one_of(not_positive, per_vertex),
+        "density_scale": st.one_of(not_positive, per_vertex),
+        "stiffness_scale": st.one_of(not_positive, per_vertex),
+        "damping_time": (not_a_number | negative).filter(lambda value: value is not None),
+        "twist": not_a_number,
+        "rest_twist": not_a_number,
+        "director": directors,
+        "rest_director": directors,
+        "material": rubbish,
+        "closed": rubbish.filter(lambda value: not isinstance(value, (bool, np.bool_))) | st.sampled_from([0, 1, 0.0]),
+        "rest": st.one_of(rubbish, wrong_arrays, st.sampled_from(["", "curly", "As Drawn", valid_points(5)])),
+        "section": rubbish.filter(lambda value: value is not None),
+        "stiffness": st.one_of(rubbish.filter(lambda v: v is not None), st.just([Stiffness(1, 1, 1, 1, 1)] * 4)),
+    }
+    field = data.draw(st.sampled_from(sorted(bad_values)))
+    options = {"radius": 0.01, "material": RUBBER, field: data.draw(bad_values[field])}
+    if field == "section":
+        del options["radius"]
+    if field == "stiffness":
+        del options["material"]
+    refuse(lambda: Rod.from_points(valid_points(), **options), field)
+
+
+def test_a_rod_needs_one_section_and_one_material():
+    given_directly = Stiffness(1, 1, 1, 1, 1)
+    points = valid_points()
+    refuse(lambda: Rod.from_points(points, material=RUBBER), "radius")
+    refuse(lambda: Rod.from_points(points, 0.1, RUBBER, section=Circle(0.1)), "radius")
+    refuse(lambda: Rod.from_points(points, 0.1), "material")
+    refuse(lambda: Rod.from_points(points, 0.1, RUBBER, stiffness=given_directly), "stiffness")
+    refuse(lambda: Rod.from_points(points, section=Circle(0.1), stiffness=given_directly), "stiffness")
+    refuse(lambda: Rod.from_points(points, 0.1, RUBBER, rest="straight", rest_director=(0, 0, 1)), "rest_director")
+
+
+def a_scene():
+    scene = Scene()
+    scene.add(Rod.from_points(valid_points(), radius=0.01, material=RUBBER))
+    scene.add(Rod.from_points(ring(4), radius=0.01, material=RUBBER, closed=True), velocity=(1.0, 0.0, 0.0))
+    scene.pin(0, "start")
+    scene.clamp(1, 2)
+    scene.load(0, "end", (0.0, 0.0, 1.0))
+    return scene
+
+
+def leaves_alone(call, *names):
+    """The call must fail with a scene, and leave the scene as it was."""
+    scene = a_scene()
+
+    def look():
+        return scene.fingerprint(), len(scene.entries), len(scene.holds), len(scene.loads)
+
+    before = look()
+    refuse(lambda: call(scene), *names)
+    assert look() == before
+
+
+@many
+@given(st.data())
+def test_scenes(data):
+    bad_values = {
+        "gravity": not_a_vector,
+        "wind": not_a_vector,
+        "air_density": not_a_number | negative,
+        "drag": not_a_number | negative,
+    }
+    field = data.draw(st.sampled_from(sorted(bad_values)))
+    bad = data.draw(bad_values[field])
+    refuse(lambda: Scene(**{field: bad}), field)
+
+
+@many
+@given(st.data())
+def test_adding(data):
+    velocities = st.one_of(
+        not_a_vector.filter(lambda value: value is not None),
+        st.just(np.zeros((5, 3))),
+        st.just(np.full((6, 3), np.nan)),
+        st.just([[0.0] * 3] * 5 + [[0.0] * 2]),
+    )
+    bad_values = {
+        "rod": rubbish,
+        "model": st.one_of(rubbish, st.sampled_from(["DER", "cloth", "der ", ["der"], ("der",)])),
+        "velocity": velocities,
+    }
+    field = data.draw(st.sampled_from(sorted(bad_values)))
+    rod = Rod.from_points(valid_points(), radius=0.01, material=RUBBER)
+    options = {"rod": rod, field: data.draw(bad_values[field])}
+    leaves_alone(lambda scene: scene.add(**options), field)
+
+
+def no_rod(value):
+    return isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1)
+
+
+not_a_rod = st.one_of(not_an_index, st.integers(), rubbish).filter(no_rod)
+no_vertex = st.one_of(
+    not_an_index,
+    st.integers(min_value=6),
+    st.integers(max_value=-7),
+    st.sampled_from(["", "START", "middle", "end ", np.int64(6), np.float64(1.0)]),
+)
+
+
+@st.composite
+def bad_places(draw):
+    """Several vertices of which one is bad, or is there twice, or is held already."""
+    places = draw(st.lists(st.integers(1, 5), max_size=4, unique=True))
+    wrong = draw(st.one_of(no_vertex, st.sampled_from(places or [0]), st.sampled_from([0, -6, "start"])))
+    places.insert(draw(st.integers(0, len(places))), wrong)
+    return draw(st.sampled_from([tuple, list, iter, lambda _: endless_vertices()]))(places)
+
+
+@many
+@given(st.data())
+def test_holding(data):
+    kind = data.draw(st.sampled_from(["pin", "clamp", "orient", "clamp_edge"]))
+    place = "edge" if kind == "clamp_edge" else "where"
+    taken = {"where": [0, "start", -6], "edge": [0, -1, 5, "start", "end"]}[place]
+    fields = ["rod", place, "path"] if kind == "pin" else ["rod", place, "path", "spin"]
+    field = data.draw(st.sampled_from(fields))
+    options = {"rod": 0, place: 3}
+    if field == place:
+        bad = data.draw(st.one_of(no_vertex, st.sampled_from(taken), bad_places() if kind == "pin" else st.just([3])))
+    else:
+        bad = data.draw(not_a_rod if field == "rod" else not_a_function)
+    options[field] = bad
+    leaves_alone(lambda scene: getattr(scene, kind)(**options), field, "where")
+
+
+@many
+@given(st.data())
+def test_loading(data):
+    bad_values = {
+        "rod": not_a_rod,
+        "where": no_vertex,
+        "force": not_a_vector.filter(lambda value: not callable(value)),
+    }
+    field = data.draw(st.sampled_from(sorted(bad_values)))
+    options = {"rod": 0, "where": 2, "force": (0.0, 0.0, 1.0), field: data.draw(bad_values[field])}
+    leaves_alone(lambda scene: scene.load(**options), field)
+
+
+def test_edges_share_vertices():
+    scene = a_scene()
+    scene.clamp_edge(0, 2)
+    for edge in (1, 2, 3):
+        refuse(lambda edge=edge: scene.clamp_edge(0, edge), "where", "edge")
+    refuse(lambda: scene.clamp_edge(1, 1), "held already")  # vertex 2 of the ring is clamped
+    scene.clamp_edge(1, 3)  # closes the ring: vertices 3 and 0
+    refuse(lambda: scene.pin(1, 0), "held already")
+    assert len(scene.holds) == 4
+
+
+@many
+@given(st.data())
+def test_simulations(data):
+    """Refused before anything is made, so this compiles nothing."""
+    bad_values = {
+        "scene": rubbish,
+        "frame_rate": not_positive,
+        "substeps": st.one_of(not_an_index, st.integers(max_value=0)),
+        "integrator": st.one_of(rubbish, st.sampled_from(["rk4", "SDIRK2", ["sdirk2"]])),
+        "threads": st.one_of(not_an_index, st.integers(max_value=0)).filter(lambda value: value is not None),
+        "first_frame": not_an_index,
+    }
+    field = data.draw(st.sampled_from(sorted(bad_values)))
+    bad = data.draw(bad_values[field])
+    leaves_alone(lambda scene: Simulation(**{"scene": scene, field: bad}), field)
+
+
+def test_a_simulation_needs_a_rod():
+    refuse(lambda: Simulation(Scene()), "scene")
+
+
+# The converse.
+
+
+def ends(low, high):
+    """Numbers of a range, both ends among them, spread over its orders of magnitude."""
+    inner = st.floats(math.log(low), math.log(high)).map(lambda x: min(max(math.exp(x), low), high))
+    return st.one_of(st.just(low), st.just(high), inner)
+
+
+def as_the_user_may_write_it(draw, value):
+    """The same number in another type."""
+    kinds = [float, np.float64, Fraction, np.array]
+    return draw(st.sampled_from(kinds))(value)
+
+
+@many
+@given(st.data())
+def test_materials_up_to_the_ends_of_their_ranges(data):
+    options = {
+        "young_modulus": ends(1e-3, 1e15),
+        "density": ends(1e-6, 1e6),
+        "poisson_ratio": st.one_of(st.just(math.nextafter(-1.0, 0.0)), st.just(0.5), st.floats(-0.99, 0.5)),
+        "damping_time": st.one_of(st.just(0.0), ends(1e-12, 1e6)),
+        "strands": ends(1.0, 1e6),
+    }
+    numbers = {field: data.draw(values) for field, values in options.items()}
+    material = Material(**{field: as_the_user_may_write_it(data.draw, value) for field, value in numbers.items()})
+    for field, value in numbers.items():
+        assert getattr(material, field) == value
+        assert type(getattr(material, field)) is float
+    material.stiffness(Ellipse(data.draw(ends(1e-8, 1e4)), data.draw(ends(1e-8, 1e4))))
+
+
+@st.composite
+def polylines(draw):
+    """Open or closed, smooth or with sharp corners, of any allowed length, anywhere that is allowed."""
+    closed = draw(st.booleans())
+    n = draw(st.integers(3 if closed else 2, 40))
+    length = draw(ends(1e-6, 1e4))
+    if closed:
+        points = ring(n)
+        total = np.linalg.norm(np.roll(points, -1, axis=0) - points, axis=1).sum()
+    else:
+        corner = draw(st.floats(0.0, 3.1))  # up to 178 degrees, to and fro
+        angle = corner * (np.arange(n - 1) % 2)
+        steps = np.stack([np.cos(angle), np.sin(angle), np.full(n - 1, 1e-3)], axis=1)
+        points = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+        total = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+    points *= length / total
+    # Far away small rods would drown in round-off.
+    points += draw(st.sampled_from([0.0, 100.0 * length if length < 900.0 else 0.0, 9e4 if length > 1e3 else 0.0]))
+    return points, closed
+
+
+@many
+@given(polylines(), st.data())
+def test_rods_up_to_the_ends_of_their_ranges(polyline, data):
+    points, closed = polyline
+    n, m = len(points), len(points) if closed else len(points) - 1
+    form = data.draw(st.sampled_from([np.array, np.ndarray.tolist, np.asfortranarray, lambda x: tuple(map(tuple, x))]))
+    across = np.cross(np.roll(points, -1, axis=0)[:m] - points[:m], (0.3, -0.2, 0.9))
+    radius = data.draw(ends(1e-8, 1e4))
+    options = {
+        "rest": st.sampled_from(["as drawn", "straight"]),
+        "density_scale": st.one_of(ends(1e-3, 1e3), st.just(np.linspace(1e-3, 1e3, n))),
+        "stiffness_scale": st.one_of(ends(1e-3, 1e3), st.just([1.0] * n)),
+        "damping_time": st.one_of(st.none(), st.just(0), ends(1e-9, 1e3)),
+        "director": st.sampled_from([None, across, across[0], 1e100 * across / np.abs(across).max()]),
+        "twist": st.floats(-1e6, 1e6),
+        "rest_twist": st.floats(-1e6, 1e6),
+    }
+    chosen = {field: data.draw(values) for field, values in options.items()}
+    way = data.draw(st.sampled_from(["radius", "radii", "section", "stiffness", "stiffnesses"]))
+    stiffness = Stiffness(*(data.draw(ends(1e-30, 1e30)) for _ in range(5)), 1.0)
+    chosen |= {
+        "radius": {"radius": as_the_user_may_write_it(data.draw, radius), "material": RUBBER},
+        "radii": {"radius": np.linspace(1e-8, 1e4, n), "material": RUBBER},
+        "section": {"section": Ellipse(radius, 1e-8), "material": RUBBER},
+        "stiffness": {"radius": radius, "stiffness": stiffness},
+        "stiffnesses": {"radius": radius, "stiffness": [stiffness] * m},
+    }[way]
+    rod = Rod.from_points(form(points), closed=closed, **chosen)
+    assert (rod.vertex_count, rod.edge_count) == (n, m)
+    np.testing.assert_array_equal(rod.points, points)
+    scene = Scene()
+    scene.add(rod, velocity=data.draw(st.sampled_from([None, (0, 0, 1), np.ones((n, 3)).tolist()])))
+    scene.pin(np.int64(0), data.draw(st.sampled_from(["start", 0, -n, np.int32(0), [0], {0}])))
+    scene.load(
+        0, data.draw(st.sampled_from(["end", n - 1, -1])), data.draw(st.sampled_from([(1, 2, 3), np.ones(3), len]))
+    )
+    scene.clamp_edge(0, m - 2) if m > 4 else None
+    assert scene.fingerprint() == scene.fingerprint()
+
+
+def test_a_rod_keeps_its_own_read_only_copies():
+    points, velocity = valid_points(), np.ones((6, 3))
+    scene = Scene()
+    rod = Rod.from_points(points, radius=0.01, material=RUBBER)
+    scene.add(rod, velocity=velocity)
+    before = scene.fingerprint()
+    points += 1.0
+    velocity += 1.0
+    assert scene.fingerprint() == before
+    for name, value in vars(rod).items():
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable, name
+
+
+def test_every_described_thing_is_in_the_fingerprint():
+    def scene(gravity=(0, 0, -9.81), model="der", points=None, where="start", force=1.0, kind="pin", **options):
+        one = Scene(gravity, air_density=options.pop("air_density", 0.0))
+        velocity = options.pop("velocity", None)
+        one.add(
+            Rod.from_points(valid_points() if points is None else points, 0.01, RUBBER, **options),
+            model,
+            velocity=velocity,
+        )
+        getattr(one, kind)(0, where)
+        one.load(0, "end", (force, 0.0, 0.0))
+        return one.fingerprint()
+
+    moved = valid_points()
+    moved[3, 1] = np.nextafter(moved[3, 1], 1.0)
+    variants = [
+        {},
+        {"gravity": (0, 0, -9.80)},
+        {"air_density": 1.2},
+        {"points": moved},
+        {"where": "end"},
+        {"kind": "clamp"},
+        {"force": 2.0},
+        {"velocity": (0.0, 1e-9, 0.0)},
+        {"twist": 1.0},
+        {"rest_twist": 1.0},
+        {"rest": "straight"},
+        {"director": (0.0, 0.0, 1.0)},
+        {"density_scale": 2.0},
+        {"stiffness_scale": 2.0},
+        {"damping_time": 1.0},
+    ]
+    prints = [scene(**variant) for variant in variants]
+    assert len(set(prints)) == len(variants)
+    assert prints == [scene(**variant) for variant in variants]

@@ -1,0 +1,100 @@
+"""A `der` rod laid open: its elastic energy as a plain function of the unknowns, with frames carried from a fixed base."""
+
+from __future__ import annotations
+
+import numpy as np
+from tendril.core import Rod, Scene, Simulation
+from tendril.core.linalg.bordered_band import BORDER, HALF_WIDTH
+from tendril.core.models.der.element import make_scratch
+from tendril.core.models.der.evaluate import evaluate, place, rebase, update_geometry
+
+FOREVER = 1e30  # a step so long that inertia has no part in the potential
+
+
+class Probe:
+    def __init__(self, rod: Rod, framed: tuple[int, ...] = (), h: float = FOREVER) -> None:
+        scene = Scene(gravity=(0, 0, 0))
+        rod_id = scene.add(rod)
+        for vertex in framed:
+            scene.orient(rod_id, vertex)
+        self.sim = Simulation(scene, threads=1)
+        self.b = self.sim._blocks[0].arrays
+        self.h = h
+        self.scratch = make_scratch()
+        self.size = 4 * rod.vertex_count
+        self.free = ~self.b.rods.held.ravel()
+        self.set_base(self.b.state.q.ravel().copy())
+
+    def set_base(self, q: np.ndarray) -> None:
+        """Moves there, frames carried along, and makes it the place from which they are carried from now on."""
+        assert self._geometry(q)
+        rebase(self.b.geometry, 0, self.size // 4)
+        # theta is counted anew from the material frames, as at the beginning of a step
+        g, b = self.b.geometry, self.b
+        g.base_reference[:] = g.d1
+        g.base_twist[:, 0] = g.strain[:, 0, 4]
+        g.base_twist[:, 1] = g.strain[:, 1, 4]
+        self.base = q.reshape(-1, 4).copy()
+        self.base[:, 3] = 0.0
+        self.base = self.base.ravel()
+        b.stage.q[:] = self.base.reshape(-1, 4)
+        b.stage.v[:] = 0.0
+
+    def _geometry(self, q: np.ndarray) -> bool:
+        b = self.b
+        b.state.q[:] = q.reshape(-1, 4)
+        return bool(update_geometry(b.rods, b.frames, b.geometry, b.state.q, 0))
+
+    def evaluate(self, q: np.ndarray, exact: bool = True) -> float:
+        b = self.b
+        assert self._geometry(q)
+        b.geometry.tension[:] = b.rods.stretch * b.geometry.stretch
+        return float(
+            evaluate(
+                b.rods, b.frames, b.forces, b.stage, b.geometry, b.system, b.state.q, 0, self.h, self.scratch, exact
+            )
+        )
+
+    def gradient(self, q: np.ndarray) -> np.ndarray:
+        self.evaluate(q)
+        return self.b.system.gradient.ravel().copy()
+
+    def hessian(self, q: np.ndarray, exact: bool = True) -> np.ndarray:
+        self.evaluate(q, exact)
+        return self.dense()
+
+    def dense(self) -> np.ndarray:
+        """The matrix as it stands in band, border and corner, in the order of the unknowns."""
+        n, system, closed = self.size, self.b.system, bool(self.b.rods.closed[0])
+        inner = n - BORDER if closed else n
+        full = np.zeros((n, n))
+        for c in range(inner):
+            for s in range(min(HALF_WIDTH, inner - 1 - c) + 1):
+                full[c + s, c] = system.band[c, s]
+            if closed:
+                full[inner:, c] = system.border[c]
+        if closed:
+            full[inner:, inner:] = np.tril(system.corner[0])
+        full = full + np.tril(full, -1).T
+        order = [place(k, n, closed) for k in range(n)]
+        return full[np.ix_(order, order)]
+
+
+def random_rod(seed: int, vertices: int, closed: bool, curved: bool) -> Rod:
+    """A bent, twisted, uneven, anisotropic rod, stretched a little against its natural shape."""
+    from tendril.core import Stiffness
+
+    rng = np.random.default_rng(seed)
+    s = np.linspace(0.0, 2.0 * np.pi, vertices, endpoint=not closed)
+    ring = np.stack([np.cos(s), np.sin(s), 0.3 * np.sin(2.0 * s)], axis=1)
+    line = np.stack([s, 0.4 * np.sin(s), 0.3 * np.cos(1.5 * s)], axis=1)
+    points = (ring if closed else line) + 0.08 * rng.standard_normal((vertices, 3))
+    edges = vertices if closed else vertices - 1
+    stiffness = [
+        Stiffness(*rng.uniform(0.5, 3.0, 4), mass_per_length=rng.uniform(0.5, 2.0), inertia_per_length=0.1)
+        for _ in range(edges)
+    ]
+    rest = points + 0.1 * rng.standard_normal((vertices, 3)) if curved else "straight"
+    return Rod.from_points(
+        points, radius=0.05, stiffness=stiffness, closed=closed, rest=rest, twist=rng.uniform(-3.0, 3.0), rest_twist=0.2
+    )
