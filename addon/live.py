@@ -43,7 +43,7 @@ class Running:
 
 _running: dict[str, Running] = {}
 _status: dict[str, str] = {}  # why a rod does not move as expected
-_standing: dict[str, int] = {}  # per scene: the frame it stands at
+_standing: dict[str, float] = {}  # per scene: the frame it stands at
 # Where objects are at the start frame, per object and mode of the depsgraph: a render has poses of its own.
 _start_poses: dict[tuple[str, str], Array] = {}
 
@@ -59,7 +59,7 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     previous = _standing.get(scene.name)
-    _standing[scene.name] = scene.frame_current
+    stand(scene)
     give_unique_ids()
     owners = rods.owners_of_curves()
     for obj in _moving_rods(scene):
@@ -88,8 +88,8 @@ def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 def stand(scene: bpy.types.Scene) -> None:
-    """Notes that the scene stands at its current frame, when it got there without a frame change."""
-    _standing[scene.name] = scene.frame_current
+    """Notes the frame the scene stands at. Needed where it got there without a frame change."""
+    _standing[scene.name] = scene.frame_current_final
 
 
 def forget(uid: str) -> None:
@@ -149,7 +149,7 @@ def settings_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[object, 
 
 def give_unique_ids() -> None:
     """A duplicated object brings the uid of its original along; the later one by name gets its own."""
-    seen = set()
+    seen = {""}
     for obj in rods.rods_in(bpy.data.objects):
         if obj.tendril.uid in seen:
             obj.tendril.uid = uuid.uuid4().hex
@@ -186,6 +186,7 @@ def _visit(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, came_from_start: bool
 ) -> None:
     uid, frame, first = obj.tendril.uid, scene.frame_current, scene.frame_start
+    between_frames = scene.frame_subframe > 0.0
     if obj.mode == "EDIT":
         raise Unable("The curve is in Edit Mode: it moves when you leave it")
     if obj.data.shape_keys is not None:
@@ -194,19 +195,19 @@ def _visit(
     pose = rods.pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
     if frame <= first:
         _show_drawn(obj)
-        if frame == first:
+        if frame == first and not between_frames:
             _start_poses[uid, depsgraph.mode] = pose
             _check(uid, rods.describe(obj, scene, pose, curves.drawn_rows(obj.data)))
     elif came_from_start and (uid, depsgraph.mode) in _start_poses:
         start_pose = _start_poses[uid, depsgraph.mode]
         description = rods.describe(obj, scene, start_pose, curves.drawn_rows(obj.data))
-        if not _check(uid, description) and frame == first + 1:
+        if not _check(uid, description) and frame == first + 1 and not between_frames:
             _running[uid] = _start(description, settings_of(obj, scene))
     running = _running.get(uid)
     if running is not None:
         if running.description.layout != curves.layout(obj.data):
             raise Unable(f"The curve has other points than were simulated: go to frame {first}")
-        if frame == running.last_frame + 1:
+        if frame == running.last_frame + 1 and not between_frames:
             _step(running, pose)
         _show(obj, running, frame, scene.frame_subframe, pose)
     elif frame > first:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import config as numba_config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,14 +46,14 @@ def announce_compilation() -> None:
 
 def kernel(function: F) -> F:
     """A compiled function on plain arrays: cached on disk, free of the GIL, IEEE arithmetic but for fused multiply-add."""
-    before = numba.config.CACHE_DIR  # another add-on may have its own
-    numba.config.CACHE_DIR = str(cache_folder())
+    before = getattr(numba_config, "CACHE_DIR")  # another add-on may have its own  # noqa: B009
+    setattr(numba_config, "CACHE_DIR", str(cache_folder()))  # noqa: B010
     try:
         compiled = numba.njit(
             cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp"}, boundscheck=False
         )(function)
     finally:
-        numba.config.CACHE_DIR = before
+        setattr(numba_config, "CACHE_DIR", before)  # noqa: B010
     return cast(F, compiled)
 
 

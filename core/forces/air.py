@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Array
 from ..jit import kernel
 
 VISCOSITY = 1.8e-5  # of air at 15 degrees C, Pa s
@@ -11,14 +15,25 @@ SKIN_FRICTION = 0.02  # of a cylinder along its axis
 
 
 @kernel
-def cylinder_drag(rods, state, forces, air_density, first_rod, last_rod):  # type: ignore[no-untyped-def]
-    """Writes forces.drag, for the speed that the vertices have now.
+def cylinder_drag(
+    start: NDArray[np.int64],
+    closed: NDArray[np.bool_],
+    radii: Array,
+    mass: Array,
+    q: Array,
+    v: Array,
+    wind: Array,
+    air_density: float,
+    rate: float,
+    drag: Array,
+    first_rod: int,
+    last_rod: int,
+) -> None:
+    """Writes the drag's matrix of each vertex (xx yx yy zx zy zz, kg/s), for the speed that it has now.
 
     Across the axis a cylinder in a stream of Reynolds number Re has the drag coefficient 1 + 10 Re^(-2/3) (White), so that a hair
-    and a hawser both feel what they should; along it there is skin friction. forces.drag_rate adds drag in proportion to mass.
+    and a hawser both feel what they should; along it there is skin friction. `rate` (1/s) adds drag in proportion to mass.
     """
-    start, closed, radii, mass = rods.start, rods.closed, rods.radii, rods.mass
-    q, v, wind, drag, rate = state.q, state.v, forces.wind, forces.drag, forces.drag_rate[0]
     for r in range(first_rod, last_rod):
         first, end = start[r], start[r + 1]
         for i in range(first, end):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..errors import Array
 from ..jit import kernel
 
 Vector = tuple[float, float, float]
@@ -89,7 +88,7 @@ def turn(u: Vector, t: Vector, angle: float) -> Vector:
 
 
 @kernel
-def bishop_directors(tangents: np.ndarray, first: np.ndarray, directors: np.ndarray) -> None:
+def bishop_directors(tangents: Array, first: Array, directors: Array) -> None:
     """Carries `first`, a director of edge 0, along the curve by parallel transport (2008 paper, section 4.2.2)."""
     u = (first[0], first[1], first[2])
     directors[0] = first
@@ -101,7 +100,7 @@ def bishop_directors(tangents: np.ndarray, first: np.ndarray, directors: np.ndar
 
 
 @kernel
-def twist_angles(tangents: np.ndarray, directors: np.ndarray, angles: np.ndarray) -> None:
+def twist_angles(tangents: Array, directors: Array, angles: Array) -> None:
     """angles[i] is the twist from edge i - 1 to edge i, in (-pi, pi]; angles[0] from the last edge to the first."""
     m = len(tangents)
     for i in range(m):

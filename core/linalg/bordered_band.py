@@ -8,8 +8,7 @@ shared by all.
 
 from __future__ import annotations
 
-import numpy as np
-
+from ..errors import Array
 from ..jit import kernel
 
 HALF_WIDTH = 10
@@ -18,7 +17,7 @@ BORDER = 7
 
 
 @kernel
-def factor(band: np.ndarray, first: int, n: int) -> bool:
+def factor(band: Array, first: int, n: int) -> bool:
     """Factors columns first ... first + n - 1 in place: D on the diagonal, L below. False if not positive definite."""
     for c in range(first, first + n):
         d = band[c, 0]
@@ -42,7 +41,7 @@ def factor(band: np.ndarray, first: int, n: int) -> bool:
 
 
 @kernel
-def solve(band: np.ndarray, first: int, n: int, b: np.ndarray) -> None:
+def solve(band: Array, first: int, n: int, b: Array) -> None:
     """Solves with the factor of `factor`; b[first:first+n] becomes the solution."""
     last = first + n - 1
     for c in range(first, last + 1):
@@ -57,7 +56,7 @@ def solve(band: np.ndarray, first: int, n: int, b: np.ndarray) -> None:
 
 
 @kernel
-def factor_bordered(band: np.ndarray, border: np.ndarray, corner: np.ndarray, first: int, n: int) -> bool:
+def factor_bordered(band: Array, border: Array, corner: Array, first: int, n: int) -> bool:
     """As `factor`, for n columns of which the last BORDER are the border. `border` is left unscaled: L^-1 B^T."""
     inner = n - BORDER
     for c in range(first, first + inner):
@@ -92,7 +91,7 @@ def factor_bordered(band: np.ndarray, border: np.ndarray, corner: np.ndarray, fi
 
 
 @kernel
-def solve_bordered(band: np.ndarray, border: np.ndarray, corner: np.ndarray, first: int, n: int, b: np.ndarray) -> None:
+def solve_bordered(band: Array, border: Array, corner: Array, first: int, n: int, b: Array) -> None:
     inner = n - BORDER
     last = first + inner - 1
     edge = first + inner  # where the border's unknowns begin in b

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import Array
 
 
@@ -53,7 +56,7 @@ class Work:
 class ModelBlock(Protocol):
     """All rods of one model in a scene. Sample points of rod r of the block are rows sample_start[r] ... of the arrays."""
 
-    sample_start: Array  # (R + 1,) int64
+    sample_start: NDArray[np.int64]  # (R + 1,)
     state_size: int
 
     # 1. Where the material is.

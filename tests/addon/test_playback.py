@@ -270,6 +270,16 @@ def test_between_frames_the_curve_is_between():
     np.testing.assert_array_equal(read_rows(obj.data), shown[1])
 
 
+def test_only_whole_frames_are_simulated():
+    expected = play(make_rod(), 4)
+    bpy.context.scene.frame_set(1)
+    obj = make_rod(name="Other")
+    obj.keyframe_insert("location", frame=1)
+    for frame, subframe in ((1, 0.0), (1, 0.5), (1, 0.0), (2, 0.0), (3, 0.25), (3, 0.0), (3, 0.5), (4, 0.5), (4, 0.0)):
+        bpy.context.scene.frame_set(frame, subframe=subframe)
+    np.testing.assert_array_equal(read_rows(obj.data), expected[4])
+
+
 def test_a_render_shows_what_the_playback_showed(tmp_path):
     obj = make_curve()
     for frame, x in ((1, 0.0), (4, 0.3)):

@@ -16,7 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...errors import Array
 from ...linalg.bordered_band import BORDER, COLUMN
 
 # What is at a vertex.
@@ -28,100 +30,100 @@ FRAMED = 2  # the frame is held: an element on either side where there is an edg
 class Rods(NamedTuple):
     """What does not change."""
 
-    start: np.ndarray  # (R + 1,) int64
-    closed: np.ndarray  # (R,) bool
-    damping_time: np.ndarray  # (R,) s
-    rest_length: np.ndarray  # (N,) of the edge
-    radii: np.ndarray  # (N, 2) half axes of the edge's section
-    stretch: np.ndarray  # (N,) EA
-    stiffness: np.ndarray  # (N, 2, 5) of the elements' strains
-    rest: np.ndarray  # (N, 2, 5) the elements' strains in the natural shape
-    mass: np.ndarray  # (N, 4) of the vertex (three times), of the edge about its tangent
-    joint: np.ndarray  # (N,) int8: FREE_END, INNER or FRAMED
-    held: np.ndarray  # (N, 4) bool: prescribed unknowns
-    edge_framed: np.ndarray  # (N,) bool: the material frame of the edge is prescribed
+    start: NDArray[np.int64]  # (R + 1,)
+    closed: NDArray[np.bool_]  # (R,) bool
+    damping_time: Array  # (R,) s
+    rest_length: Array  # (N,) of the edge
+    radii: Array  # (N, 2) half axes of the edge's section
+    stretch: Array  # (N,) EA
+    stiffness: Array  # (N, 2, 5) of the elements' strains
+    rest: Array  # (N, 2, 5) the elements' strains in the natural shape
+    mass: Array  # (N, 4) of the vertex (three times), of the edge about its tangent
+    joint: NDArray[np.int8]  # (N,) FREE_END, INNER or FRAMED
+    held: NDArray[np.bool_]  # (N, 4) prescribed unknowns
+    edge_framed: NDArray[np.bool_]  # (N,) the material frame of the edge is prescribed
 
 
 class State(NamedTuple):
     """What a cache stores."""
 
-    q: np.ndarray  # (N, 4) position; theta since the beginning of the step
-    v: np.ndarray  # (N, 4) velocity and spin
-    a: np.ndarray  # (N, 4) acceleration at the end of the last stage, to start Newton from
-    m1: np.ndarray  # (N, 3) first material director of the edge
-    twist: np.ndarray  # (N, 2) twist of the elements; it remembers whole turns
+    q: Array  # (N, 4) position; theta since the beginning of the step
+    v: Array  # (N, 4) velocity and spin
+    a: Array  # (N, 4) acceleration at the end of the last stage, to start Newton from
+    m1: Array  # (N, 3) first material director of the edge
+    twist: Array  # (N, 2) twist of the elements; it remembers whole turns
 
 
 class Holds(NamedTuple):
     """Prescribed motion, at the beginning [0] and the end [1] of the step."""
 
-    position: np.ndarray  # (2, N, 3) of held vertices
-    tangent: np.ndarray  # (2, N, 3) of held frames
-    director: np.ndarray  # (2, N, 3) first director of held frames, of vertices and of edges
-    spin: np.ndarray  # (2, N) rad about the tangent, on top; counts whole turns
+    position: Array  # (2, N, 3) of held vertices
+    tangent: Array  # (2, N, 3) of held frames
+    director: Array  # (2, N, 3) first director of held frames, of vertices and of edges
+    spin: Array  # (2, N) rad about the tangent, on top; counts whole turns
 
 
 class HeldFrames(NamedTuple):
     """Held frames of vertices at the stage's time."""
 
-    tangent: np.ndarray  # (N, 3)
-    director: np.ndarray  # (N, 3) without the spin
-    spin: np.ndarray  # (N,); of a held edge that at the beginning of the attempt
+    tangent: Array  # (N, 3)
+    director: Array  # (N, 3) without the spin
+    spin: Array  # (N,); of a held edge that at the beginning of the attempt
 
 
 class Forces(NamedTuple):
     """Forces during the step."""
 
-    force: np.ndarray  # (N, 4) N; N m about the tangent
-    drag: np.ndarray  # (N, 6) symmetric matrix xx yx yy zx zy zz of the force per velocity, kg/s
-    wind: np.ndarray  # (3,) m/s
-    drag_rate: np.ndarray  # (1,) 1/s: the same for the spin, in proportion to inertia
+    force: Array  # (N, 4) N; N m about the tangent
+    drag: Array  # (N, 6) symmetric matrix xx yx yy zx zy zz of the force per velocity, kg/s
+    wind: Array  # (3,) m/s
+    drag_rate: Array  # (1,) 1/s: the same for the spin, in proportion to inertia
 
 
 class Stage(NamedTuple):
     """Where a stage starts: M (q - q* - h v*) / h^2 = forces, and strain rates are (strain - strain*) / h."""
 
-    q: np.ndarray  # (N, 4)
-    v: np.ndarray  # (N, 4)
-    strain: np.ndarray  # (N, 2, 5)
-    stretch: np.ndarray  # (N,)
-    strain0: np.ndarray  # (N, 2, 5) strains at the beginning of the attempt
-    stretch0: np.ndarray  # (N,)
+    q: Array  # (N, 4)
+    v: Array  # (N, 4)
+    strain: Array  # (N, 2, 5)
+    stretch: Array  # (N,)
+    strain0: Array  # (N, 2, 5) strains at the beginning of the attempt
+    stretch0: Array  # (N,)
 
 
 class Geometry(NamedTuple):
     """The iterate's frames. Reference frames are those with theta and spin zero; they are carried from a base in time."""
 
-    t: np.ndarray  # (N, 3) tangents
-    length: np.ndarray  # (N,)
-    d1: np.ndarray  # (N, 3) material directors
-    d2: np.ndarray  # (N, 3)
-    reference: np.ndarray  # (N, 3) reference directors
-    reference_twist: np.ndarray  # (N, 2) twist of the reference frames
-    base_t: np.ndarray  # (N, 3)
-    base_reference: np.ndarray  # (N, 3)
-    base_twist: np.ndarray  # (N, 2)
-    strain: np.ndarray  # (N, 2, 5)
-    stretch: np.ndarray  # (N,) strain of the edges
-    tension: np.ndarray  # (N,) N, as the linear system foresaw it; see Newton
+    t: Array  # (N, 3) tangents
+    length: Array  # (N,)
+    d1: Array  # (N, 3) material directors
+    d2: Array  # (N, 3)
+    reference: Array  # (N, 3) reference directors
+    reference_twist: Array  # (N, 2) twist of the reference frames
+    base_t: Array  # (N, 3)
+    base_reference: Array  # (N, 3)
+    base_twist: Array  # (N, 2)
+    strain: Array  # (N, 2, 5)
+    stretch: Array  # (N,) strain of the edges
+    tension: Array  # (N,) N, as the linear system foresaw it; see Newton
 
 
 class System(NamedTuple):
     """Newton's linear system."""
 
-    base: np.ndarray  # (N, 4) q from which a line search begins
-    gradient: np.ndarray  # (N, 4)
-    step: np.ndarray  # (N, 4) Newton's step from the base
-    trial: np.ndarray  # (N, 4) and the one from the trial point
-    band: np.ndarray  # (4 N, COLUMN)
-    border: np.ndarray  # (4 N, BORDER), of no rows where no rod is closed
-    corner: np.ndarray  # (R, BORDER, BORDER)
-    packed: np.ndarray  # (4 N,) right-hand side in the order of the matrix
+    base: Array  # (N, 4) q from which a line search begins
+    gradient: Array  # (N, 4)
+    step: Array  # (N, 4) Newton's step from the base
+    trial: Array  # (N, 4) and the one from the trial point
+    band: Array  # (4 N, COLUMN)
+    border: Array  # (4 N, BORDER), of no rows where no rod is closed
+    corner: Array  # (R, BORDER, BORDER)
+    packed: Array  # (4 N,) right-hand side in the order of the matrix
 
 
 class Log(NamedTuple):
-    energy: np.ndarray  # (R, 3) stretch, bend, twist when last measured
-    report: np.ndarray  # (R, 5) iterations, residual, halvings, fall-backs, failures
+    energy: Array  # (R, 3) stretch, bend, twist when last measured
+    report: Array  # (R, 5) iterations, residual, halvings, fall-backs, failures
 
 
 class Arrays(NamedTuple):
@@ -150,7 +152,7 @@ class Step(NamedTuple):
 def empty_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
     """Zeros for n vertices in all."""
 
-    def zeros(*shape: int) -> np.ndarray:
+    def zeros(*shape: int) -> Array:
         return np.zeros(shape)
 
     def state() -> State:

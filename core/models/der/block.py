@@ -100,7 +100,11 @@ class DerBlock:
         step = Step(h, self._second_order and not calm, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
 
         def work(first: int, last: int, piece: int) -> None:
-            cylinder_drag(b.rods, b.state, b.forces, air_density, first, last)
+            rods, state = b.rods, b.state
+            cylinder_drag(
+                rods.start, rods.closed, rods.radii, rods.mass, state.q, state.v,
+                wind, air_density, drag_rate, b.forces.drag, first, last,
+            )  # fmt: skip
             step_rods(b, step, self._scratch[piece], first, last)
 
         self._workers.run(work, self._rods, len(b.state.q))

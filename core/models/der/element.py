@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...geometry.frames import cross, dot
+from ...errors import Array
+from ...geometry.frames import Vector, cross, dot
 from ...jit import kernel
 
 # A corner sharper than this has no usable curvature; whoever meets one rejects the step that led there.
@@ -21,11 +22,11 @@ LEAST_CHI = 1e-4
 class Scratch(NamedTuple):
     """Where a worker writes an element's derivatives. Separate arrays, so that the compiler sees that they don't overlap."""
 
-    gradient: np.ndarray  # (8,)
-    hessian: np.ndarray  # (64,) 8 x 8, of which the lower triangle counts
-    strains: np.ndarray  # (40,) gradients of the five strains
-    vectors: np.ndarray  # (27,) nine vectors on the way
-    local: np.ndarray  # (132,) the Hessian in x_p theta_p x_i theta_i x_f: 11 columns of 12
+    gradient: Array  # (8,)
+    hessian: Array  # (64,) 8 x 8, of which the lower triangle counts
+    strains: Array  # (40,) gradients of the five strains
+    vectors: Array  # (27,) nine vectors on the way
+    local: Array  # (132,) the Hessian in x_p theta_p x_i theta_i x_f: 11 columns of 12
 
 
 def make_scratch() -> Scratch:
@@ -33,7 +34,9 @@ def make_scratch() -> Scratch:
 
 
 @kernel
-def curvatures(ta, d1a, d2a, tb, d1b, d2b):  # type: ignore[no-untyped-def]
+def curvatures(
+    ta: Vector, d1a: Vector, d2a: Vector, tb: Vector, d1b: Vector, d2b: Vector
+) -> tuple[float, float, float, float, float]:
     """The material curvatures (2) in both edges' frames, and chi. The curvature binormal (1) has magnitude 2 tan(phi / 2)."""
     chi = 1.0 + dot(ta, tb)
     c = cross(ta, tb)
@@ -43,7 +46,23 @@ def curvatures(ta, d1a, d2a, tb, d1b, d2b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def element_derivatives(ta, d1a, d2a, ia, tb, d1b, d2b, ib, strain, k, rest, star, weight, w, exact):  # type: ignore[no-untyped-def]
+def element_derivatives(
+    ta: Vector,
+    d1a: Vector,
+    d2a: Vector,
+    ia: float,
+    tb: Vector,
+    d1b: Vector,
+    d2b: Vector,
+    ib: float,
+    strain: Array,
+    k: Array,
+    rest: Array,
+    star: Array,
+    weight: float,
+    w: Scratch,
+    exact: bool,
+) -> float:
     """Returns the energy; writes gradient and Hessian (of which the lower triangle counts) into scratch w. ia, ib are 1/|e|.
 
     Kelvin-Voigt damping only changes constants: a strain rate (strain - star) / h adds `weight` = damping time / h times it to
@@ -52,8 +71,8 @@ def element_derivatives(ta, d1a, d2a, ia, tb, d1b, d2b, ib, strain, k, rest, sta
     chi = 1.0 + dot(ta, tb)
     f = 1.0 / chi
     f2 = 2.0 * f
-    c = cross(ta, tb)
-    kb = (f2 * c[0], f2 * c[1], f2 * c[2])
+    axis = cross(ta, tb)
+    kb = (f2 * axis[0], f2 * axis[1], f2 * axis[2])
     tt = ((ta[0] + tb[0]) * f, (ta[1] + tb[1]) * f, (ta[2] + tb[2]) * f)
 
     scale = 1.0 + weight
@@ -112,7 +131,9 @@ def element_derivatives(ta, d1a, d2a, ia, tb, d1b, d2b, ib, strain, k, rest, sta
 
 
 @kernel
-def _curvature_gradient(ta, tb, d, o, tt, f2, ia, ib, g, at):  # type: ignore[no-untyped-def]
+def _curvature_gradient(
+    ta: Vector, tb: Vector, d: Vector, o: float, tt: Vector, f2: float, ia: float, ib: float, g: Array, at: int
+) -> None:
     pa = cross(tb, d)
     pb = cross(ta, d)
     g[at] = (f2 * pa[0] - o * tt[0]) * ia
@@ -124,7 +145,20 @@ def _curvature_gradient(ta, tb, d, o, tt, f2, ia, ib, g, at):  # type: ignore[no
 
 
 @kernel
-def _add_second_derivatives(ta, ia, tb, ib, f, kb, tt, mua, mub, s4, h, x):  # type: ignore[no-untyped-def]
+def _add_second_derivatives(
+    ta: Vector,
+    ia: float,
+    tb: Vector,
+    ib: float,
+    f: float,
+    kb: Vector,
+    tt: Vector,
+    mua: Vector,
+    mub: Vector,
+    s4: float,
+    h: Array,
+    x: Array,
+) -> None:
     """Adds stress times the second derivatives of the strains in e_a and e_b to h. x is scratch for vectors.
 
     Curvatures are linear in the directors, so the four of them are done at once with one director weighted by the stresses:
@@ -175,7 +209,7 @@ def _add_second_derivatives(ta, ia, tb, ib, f, kb, tt, mua, mub, s4, h, x):  # t
 
 
 @kernel
-def to_vertices(w):  # type: ignore[no-untyped-def]
+def to_vertices(w: Scratch) -> None:
     """The Hessian in x_p theta_a x_i theta_b x_f (11 x 11) from that in e_a = x_i - x_p, e_b = x_f - x_i.
 
     Only the lower triangle is read and written. Entry (row, column) of the result stands at w.local[12 column + row].

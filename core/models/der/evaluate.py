@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import math
 
-from ...geometry.frames import cross, signed_angle, transport, turn
+from ...errors import Array
+from ...geometry.frames import Vector, cross, signed_angle, transport, turn
 from ...jit import kernel
 from ...linalg.bordered_band import BORDER, HALF_WIDTH
-from .arrays import FRAMED, FREE_END, INNER
-from .element import LEAST_CHI, curvatures, element_derivatives, to_vertices
+from .arrays import FRAMED, FREE_END, INNER, Forces, Geometry, HeldFrames, Rods, Stage, System
+from .element import LEAST_CHI, Scratch, curvatures, element_derivatives, to_vertices
 
 
 @kernel
-def get(a, i):  # type: ignore[no-untyped-def]
+def get(a: Array, i: int) -> Vector:
     return (a[i, 0], a[i, 1], a[i, 2])
 
 
 @kernel
-def put(a, i, x):  # type: ignore[no-untyped-def]
+def put(a: Array, i: int, x: Vector) -> None:
     a[i, 0], a[i, 1], a[i, 2] = x
 
 
 @kernel
-def edge_of(q, i, j):  # type: ignore[no-untyped-def]
+def edge_of(q: Array, i: int, j: int) -> tuple[float, Vector]:
     """Length and tangent of the edge from vertex i to vertex j; length zero is left for the caller to see."""
     x, y, z = q[j, 0] - q[i, 0], q[j, 1] - q[i, 1], q[j, 2] - q[i, 2]
     length = math.sqrt(x * x + y * y + z * z)
@@ -36,7 +37,7 @@ def edge_of(q, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def nearest_turn(angle, to):  # type: ignore[no-untyped-def]
+def nearest_turn(angle: float, to: float) -> float:
     """The angle plus the whole turns that bring it nearest to `to`: twist is remembered beyond pi."""
     difference = to - angle
     if abs(difference) <= math.pi:
@@ -45,7 +46,7 @@ def nearest_turn(angle, to):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def update_geometry(rods, frames, geometry, q, r):  # type: ignore[no-untyped-def]
+def update_geometry(rods: Rods, frames: HeldFrames, geometry: Geometry, q: Array, r: int) -> bool:
     """Frames and strains at q: reference frames come from the base by parallel transport in time, the reference twist with them.
 
     False if an edge has collapsed or a corner is too sharp.
@@ -100,7 +101,7 @@ def update_geometry(rods, frames, geometry, q, r):  # type: ignore[no-untyped-de
 
 
 @kernel
-def rebase(geometry, first, end):  # type: ignore[no-untyped-def]
+def rebase(geometry: Geometry, first: int, end: int) -> None:
     """Makes the iterate the base from which frames are transported next."""
     for i in range(first, end):
         for c in range(3):
@@ -111,7 +112,19 @@ def rebase(geometry, first, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, exact):  # type: ignore[no-untyped-def]
+def evaluate(
+    rods: Rods,
+    frames: HeldFrames,
+    forces: Forces,
+    stage: Stage,
+    geometry: Geometry,
+    system: System,
+    q: Array,
+    r: int,
+    h: float,
+    w: Scratch,
+    exact: bool,
+) -> float:
     """The potential at the iterate (its geometry must be up to date), its gradient and its Hessian.
 
     With `exact` the Hessian is the true one, otherwise a positive definite part of it. h is the stage's effective step.
@@ -196,7 +209,9 @@ def evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, exact): 
 
 
 @kernel
-def _clear(gradient, band, border, corner, first, end, closed, r):  # type: ignore[no-untyped-def]
+def _clear(
+    gradient: Array, band: Array, border: Array, corner: Array, first: int, end: int, closed: bool, r: int
+) -> None:
     for i in range(first, end):
         for c in range(4):
             gradient[i, c] = 0.0
@@ -213,7 +228,18 @@ def _clear(gradient, band, border, corner, first, end, closed, r):  # type: igno
 
 
 @kernel
-def _stretch(rods, geometry, stage, gradient, first, end, j, weight, w, exact):  # type: ignore[no-untyped-def]
+def _stretch(
+    rods: Rods,
+    geometry: Geometry,
+    stage: Stage,
+    gradient: Array,
+    first: int,
+    end: int,
+    j: int,
+    weight: float,
+    w: Scratch,
+    exact: bool,
+) -> float:
     """Energy EA l / 2 (|e| / l - 1)^2 of edge j and its gradient; adds its Hessian to that of the element whose edge b it is."""
     following = j + 1 if j + 1 < end else first
     ea, length, strain, star = rods.stretch[j], rods.rest_length[j], geometry.stretch[j], stage.stretch[j]
@@ -231,11 +257,13 @@ def _stretch(rods, geometry, stage, gradient, first, end, j, weight, w, exact): 
         for s in range(3):
             h[8 * c + s] += f * t[s]
         h[9 * c] += across
-    return 0.5 * ea * length * (strain * strain + weight * (strain - star) * (strain - star))
+    return float(0.5 * ea * length * (strain * strain + weight * (strain - star) * (strain - star)))
 
 
 @kernel
-def _inertia(mass, forces, stage, gradient, q, i, h, w):  # type: ignore[no-untyped-def]
+def _inertia(
+    mass: Array, forces: Forces, stage: Stage, gradient: Array, q: Array, i: int, h: float, w: Scratch
+) -> float:
     """Potential of inertia, drag and load at vertex i, its gradient, and its Hessian in x theta, laid out as by to_vertices."""
     ih = 1.0 / h
     d, wind, m = forces.drag[i], forces.wind, w.local
@@ -266,11 +294,11 @@ def _inertia(mass, forces, stage, gradient, q, i, h, w):  # type: ignore[no-unty
     brake = mass[i, 3] * forces.drag_rate[0] * ih
     gradient[i, 3] += brake * spin
     m[39] += brake
-    return potential + 0.5 * (x * fx + y * fy + z * fz + brake * spin * spin)
+    return float(potential + 0.5 * (x * fx + y * fy + z * fz + brake * spin * spin))
 
 
 @kernel
-def _drop_side(w, side):  # type: ignore[no-untyped-def]
+def _drop_side(w: Scratch, side: int) -> None:
     """Leaves out the derivatives in the unknowns of one side: a held frame has none."""
     h = w.hessian
     for c in range(side, side + 4):
@@ -281,7 +309,7 @@ def _drop_side(w, side):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place(k, n, closed):  # type: ignore[no-untyped-def]
+def place(k: int, n: int, closed: bool) -> int:
     """Where a rod's k-th unknown stands in its matrix. On a closed rod the order begins with theta of the first edge, so that
     just the last seven, x theta x around the seam, couple out of the band."""
     if not closed:
@@ -293,7 +321,18 @@ def place(k, n, closed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add(band, border, corner, first, n, closed, r, row, column, value):  # type: ignore[no-untyped-def]
+def _add(
+    band: Array,
+    border: Array,
+    corner: Array,
+    first: int,
+    n: int,
+    closed: bool,
+    r: int,
+    row: int,
+    column: int,
+    value: float,
+) -> None:
     """Adds to one entry of the rod's matrix; row and column are numbers of unknowns."""
     if not closed:
         band[first + column, row - column] += value
@@ -310,7 +349,19 @@ def _add(band, border, corner, first, n, closed, r, row, column, value):  # type
 
 
 @kernel
-def _scatter(band, border, corner, first, n, closed, r, start, w, low, high):  # type: ignore[no-untyped-def]
+def _scatter(
+    band: Array,
+    border: Array,
+    corner: Array,
+    first: int,
+    n: int,
+    closed: bool,
+    r: int,
+    start: int,
+    w: Scratch,
+    low: int,
+    high: int,
+) -> None:
     """Adds rows and columns low ... high - 1 of the local matrix of to_vertices, whose row 0 is the rod's unknown `start`."""
     m = w.local
     if closed or low != 0 or high != 11:

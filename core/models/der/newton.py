@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import math
 
+from ...errors import Array
 from ...jit import kernel
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
+from .arrays import Forces, Geometry, HeldFrames, Rods, Stage, Step, System
+from .element import Scratch
 from .evaluate import evaluate, place, rebase, update_geometry
 
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
 
 
 @kernel
-def minimise(rods, frames, forces, stage, geometry, system, report, q, r, h, step, w):  # type: ignore[no-untyped-def]
+def minimise(
+    rods: Rods,
+    frames: HeldFrames,
+    forces: Forces,
+    stage: Stage,
+    geometry: Geometry,
+    system: System,
+    report: Array,
+    q: Array,
+    r: int,
+    h: float,
+    step: Step,
+    w: Scratch,
+) -> bool:
     """From the guess q, whose geometry is up to date. True if it converged.
 
     The Hessian is the exact one where that is positive definite, and a part of it that always is where not. A step is good if the
@@ -76,7 +92,9 @@ def minimise(rods, frames, forces, stage, geometry, system, report, q, r, h, ste
 
 
 @kernel
-def _foresee_tension(rods, stage, geometry, direction, first, end, closed, weight):  # type: ignore[no-untyped-def]
+def _foresee_tension(
+    rods: Rods, stage: Stage, geometry: Geometry, direction: Array, first: int, end: int, closed: bool, weight: float
+) -> None:
     t, tension = geometry.t, geometry.tension
     for j in range(first, end if closed else end - 1):
         k = j + 1 if j + 1 < end else first
@@ -88,7 +106,7 @@ def _foresee_tension(rods, stage, geometry, direction, first, end, closed, weigh
 
 
 @kernel
-def factor_matrix(rods, system, r):  # type: ignore[no-untyped-def]
+def factor_matrix(rods: Rods, system: System, r: int) -> bool:
     """Takes the held unknowns out of the matrix and factors it. False if it is not positive definite."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     band, border, corner = system.band, system.border, system.corner
@@ -121,7 +139,7 @@ def factor_matrix(rods, system, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_matrix(rods, system, r, x):  # type: ignore[no-untyped-def]
+def solve_matrix(rods: Rods, system: System, r: int, x: Array) -> None:
     """Solves with the factored matrix, in place; x is (N, 4)."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     packed = system.packed

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 
-from ...geometry.frames import dot, signed_angle, transport
+from ...errors import Array
+from ...geometry.frames import Vector, dot, signed_angle, transport
 from ...jit import kernel
-from .arrays import FRAMED
+from .arrays import FRAMED, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
+from .element import Scratch
 from .evaluate import edge_of, get, nearest_turn, put, update_geometry
 from .newton import minimise
 
@@ -22,7 +24,7 @@ ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
 
 
 @kernel
-def step_rods(b, step, scratch, first_rod, last_rod):  # type: ignore[no-untyped-def]
+def step_rods(b: Arrays, step: Step, scratch: Scratch, first_rod: int, last_rod: int) -> None:
     """Steps rods first_rod ... last_rod - 1 by step.h. Never raises; what was done is added up in the log's report."""
     rods, state, saved, holds = b.rods, b.state, b.saved, b.holds
     frames, geometry, report = b.frames, b.geometry, b.log.report
@@ -58,7 +60,7 @@ def step_rods(b, step, scratch, first_rod, last_rod):  # type: ignore[no-untyped
 
 
 @kernel
-def measure_rods(b, first_rod, last_rod):  # type: ignore[no-untyped-def]
+def measure_rods(b: Arrays, first_rod: int, last_rod: int) -> None:
     """Writes the elastic energies of the state into the log."""
     rods, geometry, energy = b.rods, b.geometry, b.log.energy
     stiffness, rest, strain = rods.stiffness, rods.rest, geometry.strain
@@ -78,7 +80,7 @@ def measure_rods(b, first_rod, last_rod):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _copy(source, target, first, end):  # type: ignore[no-untyped-def]
+def _copy(source: State, target: State, first: int, end: int) -> None:
     for i in range(first, end):
         for c in range(4):
             target.q[i, c] = source.q[i, c]
@@ -91,7 +93,7 @@ def _copy(source, target, first, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _begin(rods, state, holds, frames, geometry, r, at):  # type: ignore[no-untyped-def]
+def _begin(rods: Rods, state: State, holds: Holds, frames: HeldFrames, geometry: Geometry, r: int, at: float) -> None:
     """Makes the state the base of frames. `at` is the fraction of the step at which it stands."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     q, twist = state.q, state.twist
@@ -114,7 +116,7 @@ def _begin(rods, state, holds, frames, geometry, r, at):  # type: ignore[no-unty
 
 
 @kernel
-def _place_frames(rods, holds, frames, first, end, at):  # type: ignore[no-untyped-def]
+def _place_frames(rods: Rods, holds: Holds, frames: HeldFrames, first: int, end: int, at: float) -> None:
     """Held frames of vertices at a fraction of the step, between those of its beginning and its end."""
     for i in range(first, end):
         if rods.joint[i] == FRAMED:
@@ -127,7 +129,7 @@ def _place_frames(rods, holds, frames, first, end, at):  # type: ignore[no-untyp
 
 
 @kernel
-def _blend(x, y, at):  # type: ignore[no-untyped-def]
+def _blend(x: Vector, y: Vector, at: float) -> Vector:
     z = (x[0] + at * (y[0] - x[0]), x[1] + at * (y[1] - x[1]), x[2] + at * (y[2] - x[2]))
     length = math.sqrt(dot(z, z))
     if not length > 1e-9:
@@ -137,7 +139,9 @@ def _blend(x, y, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _place_held(rods, holds, frames, geometry, q, first, end, at):  # type: ignore[no-untyped-def]
+def _place_held(
+    rods: Rods, holds: Holds, frames: HeldFrames, geometry: Geometry, q: Array, first: int, end: int, at: float
+) -> None:
     """Held unknowns of the iterate at a fraction of the step."""
     for i in range(first, end):
         if rods.held[i, 0]:
@@ -156,7 +160,7 @@ def _place_held(rods, holds, frames, geometry, q, first, end, at):  # type: igno
 
 
 @kernel
-def _attempt(b, step, w, r, done, part, second_order):  # type: ignore[no-untyped-def]
+def _attempt(b: Arrays, step: Step, w: Scratch, r: int, done: float, part: float, second_order: bool) -> bool:
     """Advances by `part` of the step from a state that _begin has made the base. False if Newton did not converge."""
     rods, state, holds, frames, stage, geometry = b.rods, b.state, b.holds, b.frames, b.stage, b.geometry
     first, end = rods.start[r], rods.start[r + 1]
@@ -220,7 +224,7 @@ def _attempt(b, step, w, r, done, part, second_order):  # type: ignore[no-untype
 
 
 @kernel
-def _finish(rods, state, frames, geometry, first, end):  # type: ignore[no-untyped-def]
+def _finish(rods: Rods, state: State, frames: HeldFrames, geometry: Geometry, first: int, end: int) -> None:
     """Accepts the iterate: its frames become the state's, its theta begins anew."""
     q = state.q
     for i in range(first, end):
@@ -232,7 +236,17 @@ def _finish(rods, state, frames, geometry, first, end):  # type: ignore[no-untyp
 
 
 @kernel
-def _stand_still(rods, state, saved, holds, frames, geometry, r, done, at):  # type: ignore[no-untyped-def]
+def _stand_still(
+    rods: Rods,
+    state: State,
+    saved: State,
+    holds: Holds,
+    frames: HeldFrames,
+    geometry: Geometry,
+    r: int,
+    done: float,
+    at: float,
+) -> None:
     """The last resort where no step converges: the rod stays where it was, its held places follow, and it loses its speed."""
     first, end = rods.start[r], rods.start[r + 1]
     _begin(rods, state, holds, frames, geometry, r, done)
