@@ -79,7 +79,7 @@ def make_keys(obj: bpy.types.Object, frames: list[Rows], first_frame: int) -> No
         curve.shape_keys.use_relative = False
         block.interpolation = "KEY_LINEAR"
         places.write(block, rows)
-    _animate_evaluation_time(curve.shape_keys, first_frame, len(frames))
+    _animate_evaluation_time(curve.shape_keys, f"{obj.name} Bake", first_frame, len(frames))
     obj.tendril.baked = True
     obj.tendril.shows_drawn = False
 
@@ -126,10 +126,12 @@ class _KeyPlaces:
                     setattr(data[element], name, handle)
 
 
-def _animate_evaluation_time(keys: bpy.types.Key, first_frame: int, count: int) -> None:
+def _animate_evaluation_time(keys: bpy.types.Key, name: str, first_frame: int, count: int) -> None:
+    # An action of its own: Blender would put the keyframes into that of the object, if it has one.
+    keys.animation_data_create().action = bpy.data.actions.new(name)
     keys.eval_time = 0.0
     keys.keyframe_insert("eval_time", frame=first_frame)
-    fcurve = _fcurve(keys, "eval_time")
+    fcurve = _fcurve(keys.animation_data, "eval_time")
     fcurve.keyframe_points.add(count - 1)
     times = np.arange(count, dtype=np.float32)
     places = np.stack([times + first_frame, times], axis=1)
@@ -139,8 +141,7 @@ def _animate_evaluation_time(keys: bpy.types.Key, first_frame: int, count: int) 
     fcurve.update()
 
 
-def _fcurve(keys: bpy.types.Key, path: str) -> bpy.types.FCurve:
-    animation = keys.animation_data
-    if hasattr(animation.action, "fcurves"):  # up to Blender 4.5
+def _fcurve(animation: bpy.types.AnimData, path: str) -> bpy.types.FCurve:
+    if not hasattr(animation, "action_slot"):  # up to Blender 4.3
         return animation.action.fcurves.find(path)
     return animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves.find(path)

@@ -6,10 +6,13 @@ Blender without window, baked, saved as a .blend that plays anywhere, and render
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
@@ -21,7 +24,7 @@ from ..core import Simulation
 
 OUT = Path("out")
 FRAMES = 121
-SHEET_FRAMES = (1, 6, 10, 14, 22, 34, 64, 110)
+SHEET_FRAMES = (1, 4, 11, 14, 22, 34, 64, 110)
 TILE = (440, 330)
 COLUMNS = 4
 BEAM_HEIGHT = 2.3
@@ -43,7 +46,8 @@ def main() -> None:
             bpy.ops.tendril.bake()
         scene.frame_set(1)
         blend = OUT / "demo.blend"
-        bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
+        with quiet():
+            bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
         picture = OUT / "demo.png"
         render_sheet(scene, picture)
     finally:
@@ -196,6 +200,20 @@ def progress(done: float, doing: str) -> None:
     sys.stdout.flush()
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Blender talks past Python; this hushes the process's own output for a moment."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 # What is seen ----------------------------------------------------------------------------------------------------
 
 
@@ -212,7 +230,7 @@ def studio(scene: bpy.types.Scene) -> None:
     area_light((-2.6, -2.6, 4.2), 330.0, 1.2, (1.0, 0.84, 0.66))
     area_light((3.4, -2.6, 2.0), 70.0, 2.5, (0.6, 0.78, 1.0))
     world = bpy.data.worlds.new("World")
-    world.use_nodes = True
+    with_nodes(world)
     world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.03, 0.04, 0.05, 1.0)
     scene.world = world
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
@@ -238,7 +256,8 @@ def render_sheet(scene: bpy.types.Scene, path: Path) -> None:
         scene.render.filepath = str(Path(folder) / "tile.png")
         for number, frame in enumerate(SHEET_FRAMES):
             scene.frame_set(frame)
-            bpy.ops.render.render(write_still=True)
+            with quiet():
+                bpy.ops.render.render(write_still=True)
             tile = bpy.data.images.load(scene.render.filepath)
             pixels = np.empty(TILE[0] * TILE[1] * 4, dtype=np.float32)
             tile.pixels.foreach_get(pixels)
@@ -258,7 +277,7 @@ def render_sheet(scene: bpy.types.Scene, path: Path) -> None:
 def material(name: str, colour: tuple[float, float, float], laid: int = 0, metal: bool = False) -> bpy.types.Material:
     """`laid`: how often the strands of a rope wind around it."""
     result = bpy.data.materials.new(name)
-    result.use_nodes = True
+    with_nodes(result)
     nodes, links = result.node_tree.nodes, result.node_tree.links
     surface = nodes["Principled BSDF"]
     surface.inputs["Base Color"].default_value = (*colour, 1.0)
@@ -287,6 +306,11 @@ def material(name: str, colour: tuple[float, float, float], laid: int = 0, metal
         links.new(ramp.outputs[0], surface.inputs["Base Color"])
         links.new(bump.outputs[0], surface.inputs["Normal"])
     return result
+
+
+def with_nodes(block: bpy.types.Material | bpy.types.World) -> None:
+    if bpy.app.version < (5, 0):  # since then they always have them
+        block.use_nodes = True
 
 
 def box(name: str, size: tuple[float, float, float], colour: tuple[float, float, float]) -> bpy.types.Object:

@@ -44,15 +44,32 @@ def factor(band: Array, first: int, n: int) -> bool:
 def solve(band: Array, first: int, n: int, b: Array) -> None:
     """Solves with the factor of `factor`; b[first:first+n] becomes the solution."""
     last = first + n - 1
-    for c in range(first, last + 1):
+    inner = max(last - HALF_WIDTH + 1, first)  # columns before it reach their full depth
+    for c in range(first, inner):
         k = b[c]
-        for s in range(1, min(HALF_WIDTH, last - c) + 1):
+        for s in range(1, HALF_WIDTH + 1):
             b[c + s] -= band[c, s] * k
-    for c in range(last, first - 1, -1):
+    for c in range(inner, last + 1):
+        k = b[c]
+        for s in range(1, last - c + 1):
+            b[c + s] -= band[c, s] * k
+    for c in range(last, inner - 1, -1):
         k = b[c] / band[c, 0]
-        for s in range(1, min(HALF_WIDTH, last - c) + 1):
+        for s in range(1, last - c + 1):
             k -= band[c, s] * b[c + s]
         b[c] = k
+    for c in range(inner - 1, first - 1, -1):
+        # Two sums side by side; the entry that was computed last comes last, so that nothing waits for it.
+        even = b[c] / band[c, 0] - band[c, 10] * b[c + 10]
+        odd = band[c, 9] * b[c + 9]
+        even -= band[c, 8] * b[c + 8]
+        odd += band[c, 7] * b[c + 7]
+        even -= band[c, 6] * b[c + 6]
+        odd += band[c, 5] * b[c + 5]
+        even -= band[c, 4] * b[c + 4]
+        odd += band[c, 3] * b[c + 3]
+        even -= band[c, 2] * b[c + 2]
+        b[c] = (even - odd) - band[c, 1] * b[c + 1]
 
 
 @kernel

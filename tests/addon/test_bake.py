@@ -87,6 +87,8 @@ def test_a_bake_of_a_moving_object_is_its_playback():
     bake_scene()
     for number, rows in enumerate(key_rows(obj), start=1):
         np.testing.assert_array_equal(rows, shown[number])
+    bpy.ops.tendril.bake_delete()
+    assert list(bpy.data.actions) == [obj.animation_data.action]
 
 
 def test_a_long_bake_meets_every_key_exactly():

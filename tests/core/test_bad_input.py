@@ -408,6 +408,80 @@ def test_a_simulation_needs_a_rod():
     refuse(lambda: Simulation(Scene()), "scene")
 
 
+def test_a_running_simulation_is_left_alone_by_bad_calls():
+    """Afterwards it steps to the same bits as one that nobody bothered."""
+    sim, twin = Simulation(a_scene()), Simulation(a_scene())
+    sim.step_frame()
+    twin.step_frame()
+    mirror = np.diag([1.0, 1.0, -1.0])
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.data())
+    def bother(data):
+        bad_values = {
+            "hold": st.one_of(not_an_index, st.integers(min_value=2), st.integers(max_value=-1), st.just([0, 2])),
+            "position": not_a_vector.filter(lambda value: value is not None) | st.just((1e300, 0.0, 0.0)),
+            "rotation": st.one_of(
+                not_a_vector.filter(lambda value: value is not None),
+                st.sampled_from([np.zeros((3, 3)), 2.0 * np.eye(3), mirror, np.full((3, 3), np.nan), np.ones((3, 3))]),
+            ),
+            "spin": not_a_number.filter(lambda value: value is not None),
+            "state": st.one_of(rubbish, wrong_arrays, st.just(np.full(sim.state_size, np.nan))),
+            "frame": not_an_index,
+        }
+        field = data.draw(st.sampled_from(sorted(bad_values)))
+        bad = data.draw(bad_values[field])
+        if field in ("state", "frame"):
+            refuse(lambda: sim.restore(**{"state": sim.state() + 1.0, "frame": 5, field: bad}), field)
+        else:
+            refuse(lambda: sim.move(**{"hold": 0, "position": (0.1, 0.0, 0.0), "spin": 1.0, field: bad}), field)
+
+    bother()
+    sim.step_frame()
+    twin.step_frame()
+    assert sim.frame == twin.frame
+    assert sim.state().tobytes() == twin.state().tobytes()
+
+
+given_by_functions = st.one_of(
+    rubbish.filter(lambda value: not isinstance(value, Hostile)),
+    not_finite,
+    wrong_arrays,
+    st.sampled_from([(np.nan, 0.0, 0.0), (1e300, 0.0, 0.0), (1.0, 2.0), np.zeros((3, 3)), np.full((3, 3), np.nan)]),
+    st.sampled_from([np.eye(3), -np.eye(3), 1e200 * np.eye(3), "abc", (None, None), (0.1, 0.0, 0.0), 50.0]).map(
+        lambda rotation: ((0.0, 0.0, 0.0), rotation)
+    ),
+    st.sampled_from([(np.full(3, np.nan), np.eye(3)), ((1e300, 0.0, 0.0), np.eye(3)), ("a", "b"), 1e300, -1e300]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(given_by_functions, st.sampled_from([0.0, 0.05]))
+def test_functions_of_time_that_give_rubbish_neither_raise_nor_give_a_nan(rubbish_value, since):
+    """What they give is taken if it makes sense; otherwise things stay where they are."""
+
+    def or_rubbish(good):
+        return lambda t: rubbish_value if t >= since else good
+
+    scene = Scene()
+    for kind in ("pin", "clamp", "orient", "edge"):
+        rod = scene.add(Rod.from_points(valid_points(), radius=0.01, material=RUBBER))
+        place, still = valid_points()[0], np.eye(3)
+        if kind == "pin":
+            scene.pin(rod, 0, or_rubbish(place))
+        elif kind == "clamp":
+            scene.clamp(rod, 0, or_rubbish((place, still)), or_rubbish(0.0))
+        elif kind == "orient":
+            scene.orient(rod, 0, or_rubbish(still), or_rubbish(0.0))
+        else:
+            scene.clamp_edge(rod, 0, or_rubbish((valid_points()[:2].mean(axis=0), still)), or_rubbish(0.0))
+        scene.load(rod, "end", or_rubbish((0.0, 0.0, 0.01)))
+    sim = Simulation(scene)
+    for _ in range(3):
+        sim.step_frame()
+    assert np.isfinite(sim.state()).all()
+
+
 # The converse.
 
 

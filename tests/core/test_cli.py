@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import types
 from itertools import pairwise
 from pathlib import Path
@@ -411,8 +412,9 @@ def test_ctrl_c_in_a_real_bake(tmp_path):
     cache = tmp_path / "rope.cache"
     command = [sys.executable, "-m", "tendril", "bake", str(ROPE), "--cache", str(cache), "--frames", "1"]
     process = subprocess.Popen([*command, "100000"], stderr=subprocess.PIPE, text=True)
-    while not (cache.exists() and cache.stat().st_size > 20_000):
-        assert process.poll() is None
+    while not cache.exists() or len(FrameCache.open(cache).frames) < 6:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == cli.INTERRUPTED
@@ -421,9 +423,7 @@ def test_ctrl_c_in_a_real_bake(tmp_path):
     with FrameCache.open(cache, writable=True) as frames:
         last = frames.last
         frames.truncate_after(last - 3)
-        expected = frames.read(last - 3)
     subprocess.run([*command, str(last)], check=True, capture_output=True, timeout=60)
     whole = tmp_path / "whole.cache"
     assert bake(ROPE, whole, frames=(1, last)) == 0
     assert cache.read_bytes() == whole.read_bytes()
-    assert np.abs(expected).max() > 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
 from tendril.core.linalg.bordered_band import BORDER, HALF_WIDTH
-from tendril.core.models.der.element import make_scratch
+from tendril.core.models.der.element import make_lanes
 from tendril.core.models.der.evaluate import evaluate, place, rebase, update_geometry
 
 FOREVER = 1e30  # a step so long that inertia has no part in the potential
@@ -17,11 +17,24 @@ class Probe:
         rod_id = scene.add(rod)
         for vertex in framed:
             scene.orient(rod_id, vertex)
+        self._open(scene, h)
+
+    @classmethod
+    def of(cls, scene: Scene) -> Probe:
+        """The one rod of a scene, with what holds it and what pulls on it."""
+        probe = cls.__new__(cls)
+        probe._open(scene, FOREVER)
+        return probe
+
+    def _open(self, scene: Scene, h: float) -> None:
+        (entry,) = scene.entries
         self.sim = Simulation(scene, threads=1)
         self.b = self.sim._blocks[0].arrays
+        self.sim._load_forces(0.0)
+        self.b.forces.force[:, :3] = self.sim._forces[0]
         self.h = h
-        self.scratch = make_scratch()
-        self.size = 4 * rod.vertex_count
+        self.lanes = make_lanes()
+        self.size = 4 * entry.rod.vertex_count
         self.free = ~self.b.rods.held.ravel()
         self.set_base(self.b.state.q.ravel().copy())
 
@@ -50,9 +63,7 @@ class Probe:
         assert self._geometry(q)
         b.geometry.tension[:] = b.rods.stretch * b.geometry.stretch
         return float(
-            evaluate(
-                b.rods, b.frames, b.forces, b.stage, b.geometry, b.system, b.state.q, 0, self.h, self.scratch, exact
-            )
+            evaluate(b.rods, b.frames, b.forces, b.stage, b.geometry, b.system, b.state.q, 0, self.h, self.lanes, exact)
         )
 
     def gradient(self, q: np.ndarray) -> np.ndarray:

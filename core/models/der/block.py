@@ -13,7 +13,7 @@ from ...workers import Workers
 from ..protocol import Energies, Work
 from .arrays import Step
 from .build import build
-from .element import make_scratch
+from .element import make_lanes
 from .newton import solve_matrix
 from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, measure_rods, step_rods
 
@@ -38,7 +38,7 @@ class DerBlock:
         self._workers = workers
         self._second_order = integrator == "sdirk2"
         self._tolerance = tolerance
-        self._scratch = [make_scratch() for _ in range(workers.most_pieces)]
+        self._lanes = [make_lanes() for _ in range(workers.most_pieces)]
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
         self._hold_rows = np.array(rows, dtype=np.int64)
@@ -105,7 +105,7 @@ class DerBlock:
                 rods.start, rods.closed, rods.radii, rods.mass, state.q, state.v,
                 wind, air_density, drag_rate, b.forces.drag, first, last,
             )  # fmt: skip
-            step_rods(b, step, self._scratch[piece], first, last)
+            step_rods(b, step, self._lanes[piece], first, last)
 
         self._workers.run(work, self._rods, len(b.state.q))
 

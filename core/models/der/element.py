@@ -1,13 +1,14 @@
-"""One bending-and-twisting element between two edges a and b: energy, gradient, Hessian in (e_a, theta_a, e_b, theta_b).
+"""Bending-and-twisting elements, eight at a time: energy, gradient, Hessian.
 
-Formulas of the discrete elastic rod for extensible edges, in the notation of the papers: t are tangents, d1 d2 material
-directors, kb the curvature binormal (1), chi = 1 + t_a.t_b, tt = (t_a + t_b) / chi. All derivatives are taken where frames
-are transported from: at the iterate itself.
+An element lies between two edges a and b (or an edge and a held frame). Its derivatives are those of the discrete elastic rod for
+extensible edges, in the notation of the papers: t are tangents, d1 d2 material directors, kb the curvature binormal (1),
+chi = 1 + t_a.t_b, tt = (t_a + t_b) / chi. They are taken where frames are transported from: at the iterate itself.
+
+The loop over the lanes has no branches and touches one array only, at fixed distances, so that the compiler turns it into vector
+instructions: eight elements cost little more than one.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,22 +16,32 @@ from ...errors import Array
 from ...geometry.frames import Vector, cross, dot
 from ...jit import kernel
 
+LANES = 8
+
+Five = tuple[float, float, float, float, float]
+
 # A corner sharper than this has no usable curvature; whoever meets one rejects the step that led there.
 LEAST_CHI = 1e-4
 
+# Rows of the lanes' array. In: tangents and directors of the two sides, 1 / |e| (zero for a held frame), whether theta is an
+# unknown (1 or 0), the five strains, their stiffnesses, their natural values, their values * for the damping.
+TA, D1A, D2A, TB, D1B, D2B = 0, 3, 6, 9, 12, 15
+IA, IB, MA, MB = 18, 19, 20, 21
+STRAIN, STIFFNESS, REST, STAR = 22, 27, 32, 37
+# Stretching of edge b: the Hessian's stiffness along it (less that across) and across it.
+ALONG, ACROSS = 42, 43
+# Out: energy; gradient in e_a theta_a e_b theta_b; Hessian in x_p theta_a x_i theta_b x_f, column by column of its lower triangle.
+ENERGY, GRADIENT, LOCAL = 44, 45, 53
+# For whoever fills the lanes: the vertex, and the first and last + 1 of the eleven unknowns that are there.
+PLACE, LOW, HIGH = 119, 120, 121
+ROWS = 122
 
-class Scratch(NamedTuple):
-    """Where a worker writes an element's derivatives. Separate arrays, so that the compiler sees that they don't overlap."""
 
-    gradient: Array  # (8,)
-    hessian: Array  # (64,) 8 x 8, of which the lower triangle counts
-    strains: Array  # (40,) gradients of the five strains
-    vectors: Array  # (27,) nine vectors on the way
-    local: Array  # (132,) the Hessian in x_p theta_p x_i theta_i x_f: 11 columns of 12
-
-
-def make_scratch() -> Scratch:
-    return Scratch(np.zeros(8), np.zeros(64), np.zeros(40), np.zeros(27), np.zeros(132))
+def make_lanes() -> Array:
+    array = np.zeros(ROWS * LANES)
+    array[TA * LANES : (TA + 1) * LANES] = 1.0  # lanes that are never filled compute something harmless
+    array[TB * LANES : (TB + 1) * LANES] = 1.0
+    return array
 
 
 @kernel
@@ -46,194 +57,231 @@ def curvatures(
 
 
 @kernel
-def element_derivatives(
-    ta: Vector,
-    d1a: Vector,
-    d2a: Vector,
-    ia: float,
-    tb: Vector,
-    d1b: Vector,
-    d2b: Vector,
-    ib: float,
-    strain: Array,
-    k: Array,
-    rest: Array,
-    star: Array,
-    weight: float,
-    w: Scratch,
-    exact: bool,
-) -> float:
-    """Returns the energy; writes gradient and Hessian (of which the lower triangle counts) into scratch w. ia, ib are 1/|e|.
+def _load(x: Array, row: int, lane: int) -> Vector:
+    return (x[row * LANES + lane], x[(row + 1) * LANES + lane], x[(row + 2) * LANES + lane])
 
-    Kelvin-Voigt damping only changes constants: a strain rate (strain - star) / h adds `weight` = damping time / h times it to
-    the strain that makes the stress.
+
+@kernel
+def _scaled(f: float, a: Vector) -> Vector:
+    return (f * a[0], f * a[1], f * a[2])
+
+
+@kernel
+def _plus(f: float, a: Vector, g: float, b: Vector) -> Vector:
+    return (f * a[0] + g * b[0], f * a[1] + g * b[1], f * a[2] + g * b[2])
+
+
+@kernel
+def _rows(a: Vector, b: Vector, c: Vector, d: Vector, e: Vector) -> tuple[Five, Five, Five]:
+    """The x, y and z components of five vectors."""
+    return (
+        (a[0], b[0], c[0], d[0], e[0]),
+        (a[1], b[1], c[1], d[1], e[1]),
+        (a[2], b[2], c[2], d[2], e[2]),
+    )
+
+
+@kernel
+def _times(k0: float, k1: float, k2: float, k3: float, k4: float, a: Five) -> Five:
+    return (k0 * a[0], k1 * a[1], k2 * a[2], k3 * a[3], k4 * a[4])
+
+
+@kernel
+def _dot5(a: Five, b: Five) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4]
+
+
+@kernel
+def element_lanes(x: Array, weight: float, exact: float) -> None:
+    """Fills the rows ENERGY ... of all lanes.
+
+    `exact` is 1 for the true Hessian, 0 for its positive semidefinite part (Gauss-Newton). Kelvin-Voigt damping only changes
+    constants: a strain rate (strain - star) / h adds `weight` = damping time / h times it to the strain that makes the stress.
     """
-    chi = 1.0 + dot(ta, tb)
-    f = 1.0 / chi
-    f2 = 2.0 * f
-    axis = cross(ta, tb)
-    kb = (f2 * axis[0], f2 * axis[1], f2 * axis[2])
-    tt = ((ta[0] + tb[0]) * f, (ta[1] + tb[1]) * f, (ta[2] + tb[2]) * f)
-
     scale = 1.0 + weight
-    energy = 0.0
-    g = w.strains
-    o0, o1, o2, o3 = strain[0], strain[1], strain[2], strain[3]
-    s0 = k[0] * (scale * o0 - rest[0] - weight * star[0])
-    s1 = k[1] * (scale * o1 - rest[1] - weight * star[1])
-    s2 = k[2] * (scale * o2 - rest[2] - weight * star[2])
-    s3 = k[3] * (scale * o3 - rest[3] - weight * star[3])
-    s4 = k[4] * (scale * strain[4] - rest[4] - weight * star[4])
-    for c in range(5):
-        elastic = strain[c] - rest[c]
-        viscous = strain[c] - star[c]
-        energy += 0.5 * k[c] * (elastic * elastic + weight * viscous * viscous)
+    for n in range(LANES):
+        ta, d1a, d2a = _load(x, TA, n), _load(x, D1A, n), _load(x, D2A, n)
+        tb, d1b, d2b = _load(x, TB, n), _load(x, D1B, n), _load(x, D2B, n)
+        ia, ib, ma, mb = x[IA * LANES + n], x[IB * LANES + n], x[MA * LANES + n], x[MB * LANES + n]
+        o0, o1, o2 = _load(x, STRAIN, n)
+        o3, o4 = x[(STRAIN + 3) * LANES + n], x[(STRAIN + 4) * LANES + n]
+        k0, k1, k2 = _load(x, STIFFNESS, n)
+        k3, k4 = x[(STIFFNESS + 3) * LANES + n], x[(STIFFNESS + 4) * LANES + n]
+        e0, e1, e2 = _load(x, REST, n)
+        e3, e4 = x[(REST + 3) * LANES + n], x[(REST + 4) * LANES + n]
+        v0, v1, v2 = _load(x, STAR, n)
+        v3, v4 = x[(STAR + 3) * LANES + n], x[(STAR + 4) * LANES + n]
+        e0, e1, e2, e3, e4 = o0 - e0, o1 - e1, o2 - e2, o3 - e3, o4 - e4
+        v0, v1, v2, v3, v4 = o0 - v0, o1 - v1, o2 - v2, o3 - v3, o4 - v4
+        x[ENERGY * LANES + n] = 0.5 * (
+            k0 * (e0 * e0 + weight * v0 * v0)
+            + k1 * (e1 * e1 + weight * v1 * v1)
+            + k2 * (e2 * e2 + weight * v2 * v2)
+            + k3 * (e3 * e3 + weight * v3 * v3)
+            + k4 * (e4 * e4 + weight * v4 * v4)
+        )
+        s0, s1, s2 = k0 * (e0 + weight * v0), k1 * (e1 + weight * v1), k2 * (e2 + weight * v2)
+        s3, s4 = k3 * (e3 + weight * v3), k4 * (e4 + weight * v4)
 
-    # Gradients of the curvatures: (-omega tt + 2 t_other x d / chi) / |e|.
-    d = (-d1a[0], -d1a[1], -d1a[2])
-    _curvature_gradient(ta, tb, d2a, o0, tt, f2, ia, ib, g, 0)
-    _curvature_gradient(ta, tb, d, o1, tt, f2, ia, ib, g, 8)
-    d = (-d1b[0], -d1b[1], -d1b[2])
-    _curvature_gradient(ta, tb, d2b, o2, tt, f2, ia, ib, g, 16)
-    _curvature_gradient(ta, tb, d, o3, tt, f2, ia, ib, g, 24)
-    # Turning the frame by theta: d omega1 = omega2, d omega2 = -omega1.
-    g[3], g[7] = o1, 0.0
-    g[11], g[15] = -o0, 0.0
-    g[19], g[23] = 0.0, o3
-    g[27], g[31] = 0.0, -o2
-    # Twist: kb / (2 |e|).
-    g[32], g[33], g[34] = 0.5 * kb[0] * ia, 0.5 * kb[1] * ia, 0.5 * kb[2] * ia
-    g[36], g[37], g[38] = 0.5 * kb[0] * ib, 0.5 * kb[1] * ib, 0.5 * kb[2] * ib
-    g[35], g[39] = -1.0, 1.0
+        f = 1.0 / (1.0 + dot(ta, tb))
+        kb = _scaled(2.0 * f, cross(ta, tb))
+        tt = _plus(f, ta, f, tb)
 
-    gradient = w.gradient
-    for c in range(8):
-        gradient[c] = s0 * g[c] + s1 * g[8 + c] + s2 * g[16 + c] + s3 * g[24 + c] + s4 * g[32 + c]
-    h = w.hessian
-    k0, k1, k2, k3, k4 = k[0] * scale, k[1] * scale, k[2] * scale, k[3] * scale, k[4] * scale
-    for r in range(8):
-        x0, x1, x2, x3, x4 = k0 * g[r], k1 * g[8 + r], k2 * g[16 + r], k3 * g[24 + r], k4 * g[32 + r]
-        for c in range(8):
-            h[8 * r + c] = x0 * g[c] + x1 * g[8 + c] + x2 * g[16 + c] + x3 * g[24 + c] + x4 * g[32 + c]
-    if exact:
-        mua = (s0 * d2a[0] - s1 * d1a[0], s0 * d2a[1] - s1 * d1a[1], s0 * d2a[2] - s1 * d1a[2])
-        mub = (s2 * d2b[0] - s3 * d1b[0], s2 * d2b[1] - s3 * d1b[1], s2 * d2b[2] - s3 * d1b[2])
-        _add_second_derivatives(ta, ia, tb, ib, f, kb, tt, mua, mub, s4, h, w.vectors)
-        # d2/dtheta de: turning the frame exchanges the curvatures' gradients; d2/dtheta2.
-        for c in range(3):
-            h[24 + c] += s0 * g[8 + c] - s1 * g[c]
-            h[8 * c + 35] += s0 * g[12 + c] - s1 * g[4 + c]
-            h[56 + c] += s2 * g[24 + c] - s3 * g[16 + c]
-            h[60 + c] += s2 * g[28 + c] - s3 * g[20 + c]
-        h[27] -= s0 * o0 + s1 * o1
-        h[63] -= s2 * o2 + s3 * o3
-    return energy
+        # Gradients of the curvatures in e_a, e_b: (-omega tt + 2 t_other x d / chi) / |e|. In theta: d omega1 = omega2,
+        # d omega2 = -omega1. Of the twist: kb / (2 |e|), -1, 1.
+        fa, fb = 2.0 * f * ia, -2.0 * f * ib
+        a0, b0 = _plus(fa, cross(tb, d2a), -o0 * ia, tt), _plus(fb, cross(ta, d2a), -o0 * ib, tt)
+        a1, b1 = _plus(-fa, cross(tb, d1a), -o1 * ia, tt), _plus(-fb, cross(ta, d1a), -o1 * ib, tt)
+        a2, b2 = _plus(fa, cross(tb, d2b), -o2 * ia, tt), _plus(fb, cross(ta, d2b), -o2 * ib, tt)
+        a3, b3 = _plus(-fa, cross(tb, d1b), -o3 * ia, tt), _plus(-fb, cross(ta, d1b), -o3 * ib, tt)
+        a4, b4 = _scaled(0.5 * ia, kb), _scaled(0.5 * ib, kb)
+        x[GRADIENT * LANES + n] = s0 * a0[0] + s1 * a1[0] + s2 * a2[0] + s3 * a3[0] + s4 * a4[0]
+        x[(GRADIENT + 1) * LANES + n] = s0 * a0[1] + s1 * a1[1] + s2 * a2[1] + s3 * a3[1] + s4 * a4[1]
+        x[(GRADIENT + 2) * LANES + n] = s0 * a0[2] + s1 * a1[2] + s2 * a2[2] + s3 * a3[2] + s4 * a4[2]
+        x[(GRADIENT + 3) * LANES + n] = ma * (s0 * o1 - s1 * o0 - s4)
+        x[(GRADIENT + 4) * LANES + n] = s0 * b0[0] + s1 * b1[0] + s2 * b2[0] + s3 * b3[0] + s4 * b4[0]
+        x[(GRADIENT + 5) * LANES + n] = s0 * b0[1] + s1 * b1[1] + s2 * b2[1] + s3 * b3[1] + s4 * b4[1]
+        x[(GRADIENT + 6) * LANES + n] = s0 * b0[2] + s1 * b1[2] + s2 * b2[2] + s3 * b3[2] + s4 * b4[2]
+        x[(GRADIENT + 7) * LANES + n] = mb * (s2 * o3 - s3 * o2 + s4)
 
+        # Gauss-Newton: the sum of k g g^T over the strains, damping included. ax: the five x-components in e_a; kax: those times k.
+        k0, k1, k2, k3, k4 = scale * k0, scale * k1, scale * k2, scale * k3, scale * k4
+        ax, ay, az = _rows(a0, a1, a2, a3, a4)
+        bx, by, bz = _rows(b0, b1, b2, b3, b4)
+        kax, kay, kaz = _times(k0, k1, k2, k3, k4, ax), _times(k0, k1, k2, k3, k4, ay), _times(k0, k1, k2, k3, k4, az)
+        kbx, kby, kbz = _times(k0, k1, k2, k3, k4, bx), _times(k0, k1, k2, k3, k4, by), _times(k0, k1, k2, k3, k4, bz)
 
-@kernel
-def _curvature_gradient(
-    ta: Vector, tb: Vector, d: Vector, o: float, tt: Vector, f2: float, ia: float, ib: float, g: Array, at: int
-) -> None:
-    pa = cross(tb, d)
-    pb = cross(ta, d)
-    g[at] = (f2 * pa[0] - o * tt[0]) * ia
-    g[at + 1] = (f2 * pa[1] - o * tt[1]) * ia
-    g[at + 2] = (f2 * pa[2] - o * tt[2]) * ia
-    g[at + 4] = (-f2 * pb[0] - o * tt[0]) * ib
-    g[at + 5] = (-f2 * pb[1] - o * tt[1]) * ib
-    g[at + 6] = (-f2 * pb[2] - o * tt[2]) * ib
+        # Second derivatives times stress. Curvatures are linear in the directors, so the four of them are done at once with the
+        # directors weighted by the stresses, mua and mub. With D = 2 (mua + mub) / chi and o = kb.D / 2:
+        #   aa: [2 chi o tt tt - sym(t_b x D, tt) - o (1 - t_a t_a) + sym(kb, mua) / 2] / |e_a|^2, bb likewise with -t_a x D,
+        #   ba: [2 chi o tt tt - tt (t_b x D) + (t_a x D) tt - o (1 + t_b t_a) + [D]x] / |e_a||e_b|,
+        # and for the twist -sym(kb, t + tt) / 4|e|^2 and -(tt kb / 2 + [t_a]x / chi) / |e_a||e_b|.
+        mua, mub = _plus(exact * s0, d2a, -exact * s1, d1a), _plus(exact * s2, d2b, -exact * s3, d1b)
+        dd = _plus(2.0 * f, mua, 2.0 * f, mub)
+        q = 0.25 * exact * s4
+        o = 0.5 * dot(kb, dd)
+        k = o / f
+        za, zb = _plus(k, tt, -1.0, cross(tb, dd)), _plus(k, tt, 1.0, cross(ta, dd))
+        ya = _plus(0.5, mua, -q, _plus(1.0, ta, 1.0, tt))
+        yb = _plus(0.5, mub, -q, _plus(1.0, tb, 1.0, tt))
+        zk = _plus(1.0, za, -2.0 * q, kb)
+        aa, bb, ab = ia * ia, ib * ib, ia * ib
+        dx, dy, dz = _plus(ab, dd, -4.0 * ab * q * f, ta)
 
+        # Each block is a sum of outer products: left factors l, right factors r.
+        lax, lay, laz = _rows(_scaled(aa, tt), _scaled(aa, za), _scaled(aa, kb), _scaled(aa, ya), _scaled(aa * o, ta))
+        rax, ray, raz = _rows(za, tt, ya, kb, ta)
+        lbx, lby, lbz = _rows(_scaled(bb, tt), _scaled(bb, zb), _scaled(bb, kb), _scaled(bb, yb), _scaled(bb * o, tb))
+        rbx, rby, rbz = _rows(zb, tt, yb, kb, tb)
+        zero = (0.0, 0.0, 0.0)
+        lcx, lcy, lcz = _rows(_scaled(ab, tt), _scaled(ab, zb), _scaled(-ab * o, tb), zero, zero)
+        rcx, rcy, rcz = _rows(zk, tt, ta, zero, zero)
 
-@kernel
-def _add_second_derivatives(
-    ta: Vector,
-    ia: float,
-    tb: Vector,
-    ib: float,
-    f: float,
-    kb: Vector,
-    tt: Vector,
-    mua: Vector,
-    mub: Vector,
-    s4: float,
-    h: Array,
-    x: Array,
-) -> None:
-    """Adds stress times the second derivatives of the strains in e_a and e_b to h. x is scratch for vectors.
+        # aa and bb (six entries each), ba (nine); with the stretching of edge b.
+        along, across = x[ALONG * LANES + n], x[ACROSS * LANES + n]
+        wx, wy, wz = _scaled(along, tb)
+        aa00 = _dot5(kax, ax) + _dot5(lax, rax) - aa * o
+        aa10 = _dot5(kay, ax) + _dot5(lay, rax)
+        aa11 = _dot5(kay, ay) + _dot5(lay, ray) - aa * o
+        aa20 = _dot5(kaz, ax) + _dot5(laz, rax)
+        aa21 = _dot5(kaz, ay) + _dot5(laz, ray)
+        aa22 = _dot5(kaz, az) + _dot5(laz, raz) - aa * o
+        bb00 = _dot5(kbx, bx) + _dot5(lbx, rbx) - bb * o + wx * tb[0] + across
+        bb10 = _dot5(kby, bx) + _dot5(lby, rbx) + wy * tb[0]
+        bb11 = _dot5(kby, by) + _dot5(lby, rby) - bb * o + wy * tb[1] + across
+        bb20 = _dot5(kbz, bx) + _dot5(lbz, rbx) + wz * tb[0]
+        bb21 = _dot5(kbz, by) + _dot5(lbz, rby) + wz * tb[1]
+        bb22 = _dot5(kbz, bz) + _dot5(lbz, rbz) - bb * o + wz * tb[2] + across
+        ba00 = _dot5(kbx, ax) + _dot5(lcx, rcx) - ab * o
+        ba01 = _dot5(kbx, ay) + _dot5(lcx, rcy) - dz
+        ba02 = _dot5(kbx, az) + _dot5(lcx, rcz) + dy
+        ba10 = _dot5(kby, ax) + _dot5(lcy, rcx) + dz
+        ba11 = _dot5(kby, ay) + _dot5(lcy, rcy) - ab * o
+        ba12 = _dot5(kby, az) + _dot5(lcy, rcz) - dx
+        ba20 = _dot5(kbz, ax) + _dot5(lcz, rcx) - dy
+        ba21 = _dot5(kbz, ay) + _dot5(lcz, rcy) + dx
+        ba22 = _dot5(kbz, az) + _dot5(lcz, rcz) - ab * o
+        # theta: turning the frame exchanges the curvatures' gradients.
+        g0, g1 = ma * (k0 * o1 - exact * s1), ma * (exact * s0 - k1 * o0)
+        g2, g3 = mb * (k2 * o3 - exact * s3), mb * (exact * s2 - k3 * o2)
+        pa = _plus(1.0, _plus(g0, a0, g1, a1), -ma * k4, a4)
+        pb = _plus(1.0, _plus(g0, b0, g1, b1), -ma * k4, b4)
+        ra = _plus(1.0, _plus(g2, a2, g3, a3), mb * k4, a4)
+        rb = _plus(1.0, _plus(g2, b2, g3, b3), mb * k4, b4)
+        pp = ma * (k0 * o1 * o1 + k1 * o0 * o0 + k4 - exact * (s0 * o0 + s1 * o1))
+        rp = -ma * mb * k4
+        rr = mb * (k2 * o3 * o3 + k3 * o2 * o2 + k4 - exact * (s2 * o2 + s3 * o3))
 
-    Curvatures are linear in the directors, so the four of them are done at once with one director weighted by the stresses:
-    mua, mub for the two edges' frames. With D = 2 (mua + mub) / chi and o = kb.D / 2 these are, for the curvatures,
-        aa: [2 chi o tt tt - sym(t_b x D, tt) - o (1 - t_a t_a) + sym(kb, mua) / 2] / |e_a|^2,  bb likewise with -t_a x D,
-        ba: [2 chi o tt tt - tt (t_b x D) + (t_a x D) tt - o (1 + t_b t_a) + [D]x] / |e_a||e_b|,
-    and for the twist -sym(kb, t + tt) / 4|e|^2 and -(tt kb / 2 + [t_a]x / chi) / |e_a||e_b|.
-    """
-    dd = (2.0 * f * (mua[0] + mub[0]), 2.0 * f * (mua[1] + mub[1]), 2.0 * f * (mua[2] + mub[2]))
-    o = 0.5 * dot(kb, dd)
-    pa = cross(tb, dd)
-    pb = cross(ta, dd)
-    aa, bb, ab = ia * ia, ib * ib, ia * ib
-    k = o / f
-    q = 0.25 * s4
-    # Vectors in memory: x[0:3] is tt, x[3:6] za, and so on, so that loops can index them.
-    x[0], x[1], x[2] = tt
-    x[3], x[4], x[5] = k * tt[0] - pa[0], k * tt[1] - pa[1], k * tt[2] - pa[2]
-    x[6], x[7], x[8] = k * tt[0] + pb[0], k * tt[1] + pb[1], k * tt[2] + pb[2]
-    x[9], x[10], x[11] = kb
-    x[12] = 0.5 * mua[0] - q * (ta[0] + tt[0])
-    x[13] = 0.5 * mua[1] - q * (ta[1] + tt[1])
-    x[14] = 0.5 * mua[2] - q * (ta[2] + tt[2])
-    x[15] = 0.5 * mub[0] - q * (tb[0] + tt[0])
-    x[16] = 0.5 * mub[1] - q * (tb[1] + tt[1])
-    x[17] = 0.5 * mub[2] - q * (tb[2] + tt[2])
-    x[18], x[19], x[20] = ta
-    x[21], x[22], x[23] = tb
-    x[24], x[25], x[26] = x[3] - 2.0 * q * kb[0], x[4] - 2.0 * q * kb[1], x[5] - 2.0 * q * kb[2]
-    for r in range(3):
-        tr, za, zb, kr, ya, yb, ar, br = x[r], x[3 + r], x[6 + r], x[9 + r], x[12 + r], x[15 + r], x[18 + r], x[21 + r]
-        for c in range(3):
-            h[8 * r + c] += aa * (tr * x[3 + c] + za * x[c] + kr * x[12 + c] + ya * x[9 + c] + o * ar * x[18 + c])
-            h[8 * r + c + 36] += bb * (tr * x[6 + c] + zb * x[c] + kr * x[15 + c] + yb * x[9 + c] + o * br * x[21 + c])
-            h[8 * r + c + 32] += ab * (tr * x[24 + c] + zb * x[c] - o * br * x[18 + c])
-        h[9 * r] -= aa * o
-        h[9 * r + 36] -= bb * o
-        h[9 * r + 32] -= ab * o
-    dx = ab * (dd[0] - s4 * f * ta[0])
-    dy = ab * (dd[1] - s4 * f * ta[1])
-    dz = ab * (dd[2] - s4 * f * ta[2])
-    h[33] -= dz
-    h[34] += dy
-    h[40] += dz
-    h[42] -= dx
-    h[48] -= dy
-    h[49] += dx
-
-
-@kernel
-def to_vertices(w: Scratch) -> None:
-    """The Hessian in x_p theta_a x_i theta_b x_f (11 x 11) from that in e_a = x_i - x_p, e_b = x_f - x_i.
-
-    Only the lower triangle is read and written. Entry (row, column) of the result stands at w.local[12 column + row].
-    """
-    h = w.hessian
-    m = w.local
-    for r in range(3):
-        for c in range(3):
-            ba = h[8 * r + c + 32]
-            aa = h[8 * max(r, c) + min(r, c)]
-            bb = h[8 * max(r, c) + min(r, c) + 36]
-            m[12 * c + r] = aa
-            m[12 * c + r + 4] = ba - aa
-            m[12 * c + r + 8] = -ba
-            m[12 * c + r + 52] = aa - ba - h[8 * c + r + 32] + bb
-            m[12 * c + r + 56] = ba - bb
-            m[12 * c + r + 104] = bb
-        a3, b3, a7, b7 = h[24 + r], h[8 * r + 35], h[56 + r], h[60 + r]
-        m[12 * r + 3] = -a3
-        m[40 + r] = a3 - b3
-        m[44 + r] = b3
-        m[12 * r + 7] = -a7
-        m[12 * r + 55] = a7 - b7
-        m[92 + r] = b7
-    m[39] = h[27]
-    m[43] = h[59]
-    m[91] = h[63]
+        # To the unknowns of the vertices, e_a = x_i - x_p and e_b = x_f - x_i: eleven columns, each from its diagonal down.
+        m = LOCAL * LANES + n
+        # x_p
+        x[m] = aa00
+        x[m + 1 * LANES] = aa10
+        x[m + 2 * LANES] = aa20
+        x[m + 3 * LANES] = -pa[0]
+        x[m + 4 * LANES] = ba00 - aa00
+        x[m + 5 * LANES] = ba10 - aa10
+        x[m + 6 * LANES] = ba20 - aa20
+        x[m + 7 * LANES] = -ra[0]
+        x[m + 8 * LANES] = -ba00
+        x[m + 9 * LANES] = -ba10
+        x[m + 10 * LANES] = -ba20
+        x[m + 11 * LANES] = aa11
+        x[m + 12 * LANES] = aa21
+        x[m + 13 * LANES] = -pa[1]
+        x[m + 14 * LANES] = ba01 - aa10
+        x[m + 15 * LANES] = ba11 - aa11
+        x[m + 16 * LANES] = ba21 - aa21
+        x[m + 17 * LANES] = -ra[1]
+        x[m + 18 * LANES] = -ba01
+        x[m + 19 * LANES] = -ba11
+        x[m + 20 * LANES] = -ba21
+        x[m + 21 * LANES] = aa22
+        x[m + 22 * LANES] = -pa[2]
+        x[m + 23 * LANES] = ba02 - aa20
+        x[m + 24 * LANES] = ba12 - aa21
+        x[m + 25 * LANES] = ba22 - aa22
+        x[m + 26 * LANES] = -ra[2]
+        x[m + 27 * LANES] = -ba02
+        x[m + 28 * LANES] = -ba12
+        x[m + 29 * LANES] = -ba22
+        # theta_a
+        x[m + 30 * LANES] = pp
+        x[m + 31 * LANES] = pa[0] - pb[0]
+        x[m + 32 * LANES] = pa[1] - pb[1]
+        x[m + 33 * LANES] = pa[2] - pb[2]
+        x[m + 34 * LANES] = rp
+        x[m + 35 * LANES] = pb[0]
+        x[m + 36 * LANES] = pb[1]
+        x[m + 37 * LANES] = pb[2]
+        # x_i
+        x[m + 38 * LANES] = aa00 - 2.0 * ba00 + bb00
+        x[m + 39 * LANES] = aa10 - ba10 - ba01 + bb10
+        x[m + 40 * LANES] = aa20 - ba20 - ba02 + bb20
+        x[m + 41 * LANES] = ra[0] - rb[0]
+        x[m + 42 * LANES] = ba00 - bb00
+        x[m + 43 * LANES] = ba10 - bb10
+        x[m + 44 * LANES] = ba20 - bb20
+        x[m + 45 * LANES] = aa11 - 2.0 * ba11 + bb11
+        x[m + 46 * LANES] = aa21 - ba21 - ba12 + bb21
+        x[m + 47 * LANES] = ra[1] - rb[1]
+        x[m + 48 * LANES] = ba01 - bb10
+        x[m + 49 * LANES] = ba11 - bb11
+        x[m + 50 * LANES] = ba21 - bb21
+        x[m + 51 * LANES] = aa22 - 2.0 * ba22 + bb22
+        x[m + 52 * LANES] = ra[2] - rb[2]
+        x[m + 53 * LANES] = ba02 - bb20
+        x[m + 54 * LANES] = ba12 - bb21
+        x[m + 55 * LANES] = ba22 - bb22
+        # theta_b
+        x[m + 56 * LANES] = rr
+        x[m + 57 * LANES] = rb[0]
+        x[m + 58 * LANES] = rb[1]
+        x[m + 59 * LANES] = rb[2]
+        # x_f
+        x[m + 60 * LANES] = bb00
+        x[m + 61 * LANES] = bb10
+        x[m + 62 * LANES] = bb20
+        x[m + 63 * LANES] = bb11
+        x[m + 64 * LANES] = bb21
+        x[m + 65 * LANES] = bb22

@@ -12,9 +12,36 @@ import math
 from ...errors import Array
 from ...geometry.frames import Vector, cross, signed_angle, transport, turn
 from ...jit import kernel
-from ...linalg.bordered_band import BORDER, HALF_WIDTH
-from .arrays import FRAMED, FREE_END, INNER, Forces, Geometry, HeldFrames, Rods, Stage, System
-from .element import LEAST_CHI, Scratch, curvatures, element_derivatives, to_vertices
+from ...linalg.bordered_band import BORDER, COLUMN
+from .arrays import FRAMED, FREE_END, Forces, Geometry, HeldFrames, Rods, Stage, System
+from .element import (
+    ACROSS,
+    ALONG,
+    D1A,
+    D1B,
+    D2A,
+    D2B,
+    ENERGY,
+    GRADIENT,
+    HIGH,
+    IA,
+    IB,
+    LANES,
+    LEAST_CHI,
+    LOCAL,
+    LOW,
+    MA,
+    MB,
+    PLACE,
+    REST,
+    STAR,
+    STIFFNESS,
+    STRAIN,
+    TA,
+    TB,
+    curvatures,
+    element_lanes,
+)  # fmt: skip
 
 
 @kernel
@@ -95,8 +122,11 @@ def update_geometry(rods: Rods, frames: HeldFrames, geometry: Geometry, q: Array
                 return False
             angle = nearest_turn(signed_angle(transport(ua, ta, tb), ub, tb), base_twist[i, slot])
             reference_twist[i, slot] = angle
-            s = strain[i, slot]
-            s[0], s[1], s[2], s[3], s[4] = o0, o1, o2, o3, angle + theta_b - theta_a
+            strain[i, slot, 0] = o0
+            strain[i, slot, 1] = o1
+            strain[i, slot, 2] = o2
+            strain[i, slot, 3] = o3
+            strain[i, slot, 4] = angle + theta_b - theta_a
     return True
 
 
@@ -122,103 +152,156 @@ def evaluate(
     q: Array,
     r: int,
     h: float,
-    w: Scratch,
+    lanes: Array,
     exact: bool,
 ) -> float:
     """The potential at the iterate (its geometry must be up to date), its gradient and its Hessian.
 
     With `exact` the Hessian is the true one, otherwise a positive definite part of it. h is the stage's effective step.
     """
-    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
-    joint, stiffness, rest = rods.joint, rods.stiffness, rods.rest
-    t, d1, d2, lengths, strain = geometry.t, geometry.d1, geometry.d2, geometry.length, geometry.strain
-    gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
-    g = w.gradient
     weight = rods.damping_time[r] / h
-    n = 4 * (end - first)
-    _clear(gradient, band, border, corner, first, end, closed, r)
-
-    potential = 0.0
-    for j in range(first, end if closed else end - 1):
-        if joint[j] != INNER:
-            # No element takes the stretching of this edge along.
-            for c in range(64):
-                w.hessian[c] = 0.0
-            potential += _stretch(rods, geometry, stage, gradient, first, end, j, weight, w, exact)
-            to_vertices(w)
-            _scatter(band, border, corner, 4 * first, n, closed, r, 4 * (j - first) - 4, w, 4, 11)
-
-    for i in range(first, end):
-        if joint[i] == FREE_END:
-            continue
-        p = i - 1 if i > first else end - 1
-        following = i + 1 if i + 1 < end else first
-        framed = joint[i] == FRAMED
-        for slot in range(2):
-            if slot == 1 and not framed:
-                break
-            if framed and not closed and ((slot == 0 and i == first) or (slot == 1 and i + 1 == end)):
-                continue
-            has_a, has_b = not framed or slot == 0, not framed or slot == 1
-            ia = ib = 1.0
-            if has_a:
-                ta, d1a, d2a, ia = get(t, p), get(d1, p), get(d2, p), 1.0 / lengths[p]
-            else:
-                ta = get(frames.tangent, i)
-                d1a = turn(get(frames.director, i), ta, frames.spin[i])
-                d2a = cross(ta, d1a)
-            if has_b:
-                tb, d1b, d2b, ib = get(t, i), get(d1, i), get(d2, i), 1.0 / lengths[i]
-            else:
-                tb = get(frames.tangent, i)
-                d1b = turn(get(frames.director, i), tb, frames.spin[i])
-                d2b = cross(tb, d1b)
-            potential += element_derivatives(
-                ta, d1a, d2a, ia, tb, d1b, d2b, ib,
-                strain[i, slot], stiffness[i, slot], rest[i, slot], stage.strain[i, slot], weight, w, exact,
-            )  # fmt: skip
-            if not framed:
-                potential += _stretch(rods, geometry, stage, gradient, first, end, i, weight, w, exact)
-            else:
-                _drop_side(w, 0 if slot == 1 else 4)
-            if has_a:
-                for c in range(3):
-                    gradient[p, c] -= g[c]
-                    gradient[i, c] += g[c]
-                gradient[p, 3] += g[3]
-            if has_b:
-                for c in range(3):
-                    gradient[i, c] -= g[4 + c]
-                    gradient[following, c] += g[4 + c]
-                gradient[i, 3] += g[7]
-            to_vertices(w)
-            low, high = 0 if has_a else 4, 11 if has_b else 7
-            _scatter(band, border, corner, 4 * first, n, closed, r, 4 * (i - first) - 4, w, low, high)
-
-    for i in range(first, end):
-        potential += _inertia(rods.mass, forces, stage, gradient, q, i, h, w)
-        m = w.local
-        k = 4 * (i - first)
-        for c in range(4):
-            _add(band, border, corner, 4 * first, n, closed, r, k + c, k + c, m[13 * c])
-        if m[1] != 0.0 or m[2] != 0.0 or m[14] != 0.0:
-            _add(band, border, corner, 4 * first, n, closed, r, k + 1, k, m[1])
-            _add(band, border, corner, 4 * first, n, closed, r, k + 2, k, m[2])
-            _add(band, border, corner, 4 * first, n, closed, r, k + 2, k + 1, m[14])
-    return potential
+    _clear(rods, system, r)
+    potential = _inertia(rods, forces, stage, system, q, r, h)
+    potential += _stretch(rods, geometry, stage, system.gradient, r, weight)
+    return potential + _elements(rods, frames, stage, geometry, system, r, weight, lanes, exact)
 
 
 @kernel
-def _clear(
-    gradient: Array, band: Array, border: Array, corner: Array, first: int, end: int, closed: bool, r: int
-) -> None:
+def _elements(
+    rods: Rods,
+    frames: HeldFrames,
+    stage: Stage,
+    geometry: Geometry,
+    system: System,
+    r: int,
+    weight: float,
+    lanes: Array,
+    exact: bool,
+) -> float:
+    """Energy of bending and twisting, with derivatives. Elements are gathered until all lanes are full.
+
+    Each takes the Hessian of stretching of its edge b along; beside a free first vertex an edge has a lane of its own.
+    """
+    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    t, d1, d2, length, strain = geometry.t, geometry.d1, geometry.d2, geometry.length, geometry.strain
+    stiffness, rest, star, tension = rods.stiffness, rods.rest, stage.strain, geometry.tension
+    joint, stretch, rest_length = rods.joint, rods.stretch, rods.rest_length
+    energy = 0.0
+    filled = 0
+    for i in range(first, end):
+        p = i - 1 if i > first else end - 1
+        framed, free = joint[i] == FRAMED, joint[i] == FREE_END
+        for slot in range(2):
+            has_a, has_b = not free and (not framed or slot == 0), not framed or slot == 1
+            if slot == 1 and not framed:
+                break
+            if not closed and ((i == first and has_a) or (i + 1 == end and has_b)):
+                continue  # no edge there
+            a = p if has_a else i  # beside a free end any frame will do for side a: the stiffness is zero
+            for c in range(3):
+                lanes[(TA + c) * LANES + filled] = t[a, c]
+                lanes[(D1A + c) * LANES + filled] = d1[a, c]
+                lanes[(D2A + c) * LANES + filled] = d2[a, c]
+                lanes[(TB + c) * LANES + filled] = t[i, c]
+                lanes[(D1B + c) * LANES + filled] = d1[i, c]
+                lanes[(D2B + c) * LANES + filled] = d2[i, c]
+            if framed:
+                _gather_frame(frames, lanes, filled, i, TA if slot == 1 else TB)
+            for c in range(5):
+                lanes[(STRAIN + c) * LANES + filled] = strain[i, slot, c]
+                lanes[(STIFFNESS + c) * LANES + filled] = stiffness[i, slot, c]
+                lanes[(REST + c) * LANES + filled] = rest[i, slot, c]
+                lanes[(STAR + c) * LANES + filled] = star[i, slot, c]
+            along = across = 0.0
+            if has_b:
+                across = tension[i] / length[i]
+                if not exact:
+                    across = max(across, 0.0)
+                along = stretch[i] * (1.0 + weight) / rest_length[i] - across
+            lanes[IA * LANES + filled] = 1.0 / length[p] if has_a else 0.0
+            lanes[IB * LANES + filled] = 1.0 / length[i] if has_b else 0.0
+            lanes[MA * LANES + filled] = 1.0 if has_a else 0.0
+            lanes[MB * LANES + filled] = 1.0 if has_b else 0.0
+            lanes[ALONG * LANES + filled] = along
+            lanes[ACROSS * LANES + filled] = across
+            lanes[PLACE * LANES + filled] = i
+            lanes[LOW * LANES + filled] = 0.0 if has_a else 4.0
+            lanes[HIGH * LANES + filled] = 11.0 if has_b else 7.0
+            filled += 1
+            if filled == LANES:
+                element_lanes(lanes, weight, 1.0 if exact else 0.0)
+                energy += _scatter_lanes(system, lanes, filled, first, end, closed, r)
+                filled = 0
+    if filled > 0:
+        element_lanes(lanes, weight, 1.0 if exact else 0.0)
+        energy += _scatter_lanes(system, lanes, filled, first, end, closed, r)
+    return energy
+
+
+@kernel
+def _gather_frame(frames: HeldFrames, lanes: Array, lane: int, i: int, row: int) -> None:
+    t = get(frames.tangent, i)
+    d1 = turn(get(frames.director, i), t, frames.spin[i])
+    d2 = cross(t, d1)
+    at = row * LANES + lane
+    lanes[at], lanes[at + LANES], lanes[at + 2 * LANES] = t
+    at += 3 * LANES
+    lanes[at], lanes[at + LANES], lanes[at + 2 * LANES] = d1
+    at += 3 * LANES
+    lanes[at], lanes[at + LANES], lanes[at + 2 * LANES] = d2
+
+
+@kernel
+def _scatter_lanes(system: System, lanes: Array, filled: int, first: int, end: int, closed: bool, r: int) -> float:
+    """Adds what element_lanes computed to gradient and matrix; returns the energy."""
+    gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
+    n = 4 * (end - first)
+    energy = 0.0
+    for lane in range(filled):
+        energy += lanes[ENERGY * LANES + lane]
+        i = int(lanes[PLACE * LANES + lane])
+        low, high = int(lanes[LOW * LANES + lane]), int(lanes[HIGH * LANES + lane])
+        p = i - 1 if i > first else end - 1
+        following = i + 1 if i + 1 < end else first
+        if low == 0:
+            for c in range(3):
+                g = lanes[(GRADIENT + c) * LANES + lane]
+                gradient[p, c] -= g
+                gradient[i, c] += g
+            gradient[p, 3] += lanes[(GRADIENT + 3) * LANES + lane]
+        if high == 11:
+            for c in range(3):
+                g = lanes[(GRADIENT + 4 + c) * LANES + lane]
+                gradient[i, c] -= g
+                gradient[following, c] += g
+            gradient[i, 3] += lanes[(GRADIENT + 7) * LANES + lane]
+        start = 4 * (i - first) - 4
+        at = LOCAL * LANES + lane
+        if closed or low != 0 or high != 11:
+            for c in range(11):
+                for s in range(c, 11):
+                    if c >= low and s < high:
+                        _add(band, border, corner, 4 * first, n, closed, r, start + s, start + c, lanes[at])
+                    at += LANES
+        else:
+            for c in range(11):
+                for s in range(11 - c):
+                    band[4 * first + start + c, s] += lanes[at]
+                    at += LANES
+    return energy
+
+
+@kernel
+def _clear(rods: Rods, system: System, r: int) -> None:
+    first, end = rods.start[r], rods.start[r + 1]
+    gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
     for i in range(first, end):
         for c in range(4):
             gradient[i, c] = 0.0
     for row in range(4 * first, 4 * end):
-        for c in range(HALF_WIDTH + 1):
+        for c in range(COLUMN):
             band[row, c] = 0.0
-    if closed:
+    if rods.closed[r]:
         for row in range(4 * first, 4 * end):
             for c in range(BORDER):
                 border[row, c] = 0.0
@@ -228,84 +311,62 @@ def _clear(
 
 
 @kernel
-def _stretch(
-    rods: Rods,
-    geometry: Geometry,
-    stage: Stage,
-    gradient: Array,
-    first: int,
-    end: int,
-    j: int,
-    weight: float,
-    w: Scratch,
-    exact: bool,
-) -> float:
-    """Energy EA l / 2 (|e| / l - 1)^2 of edge j and its gradient; adds its Hessian to that of the element whose edge b it is."""
-    following = j + 1 if j + 1 < end else first
-    ea, length, strain, star = rods.stretch[j], rods.rest_length[j], geometry.stretch[j], stage.stretch[j]
-    tension = ea * (strain + weight * (strain - star))
-    along = ea * (1.0 + weight) / length
-    across = geometry.tension[j] / geometry.length[j]
-    if not exact:
-        across = max(across, 0.0)
-    t = geometry.t[j]
-    h = w.hessian[36:]
-    for c in range(3):
-        gradient[j, c] -= tension * t[c]
-        gradient[following, c] += tension * t[c]
-        f = (along - across) * t[c]
-        for s in range(3):
-            h[8 * c + s] += f * t[s]
-        h[9 * c] += across
-    return float(0.5 * ea * length * (strain * strain + weight * (strain - star) * (strain - star)))
+def _stretch(rods: Rods, geometry: Geometry, stage: Stage, gradient: Array, r: int, weight: float) -> float:
+    """Energy EA l / 2 (|e| / l - 1)^2 of the edges, and its gradient; its Hessian goes with the elements'."""
+    first, end = rods.start[r], rods.start[r + 1]
+    t, strain, star, ea, rest_length = geometry.t, geometry.stretch, stage.stretch, rods.stretch, rods.rest_length
+    energy = 0.0
+    for j in range(first, end if rods.closed[r] else end - 1):
+        following = j + 1 if j + 1 < end else first
+        rate = strain[j] - star[j]
+        tension = ea[j] * (strain[j] + weight * rate)
+        for c in range(3):
+            gradient[j, c] -= tension * t[j, c]
+            gradient[following, c] += tension * t[j, c]
+        energy += 0.5 * ea[j] * rest_length[j] * (strain[j] * strain[j] + weight * rate * rate)
+    return energy
 
 
 @kernel
-def _inertia(
-    mass: Array, forces: Forces, stage: Stage, gradient: Array, q: Array, i: int, h: float, w: Scratch
-) -> float:
-    """Potential of inertia, drag and load at vertex i, its gradient, and its Hessian in x theta, laid out as by to_vertices."""
+def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array, r: int, h: float) -> float:
+    """Potential of inertia, drag and load, with its derivatives."""
+    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    mass, drag, force, wind, rate = rods.mass, forces.drag, forces.force, forces.wind, forces.drag_rate[0]
+    q_star, v_star, gradient = stage.q, stage.v, system.gradient
+    band, border, corner = system.band, system.border, system.corner
+    n = 4 * (end - first)
     ih = 1.0 / h
-    d, wind, m = forces.drag[i], forces.wind, w.local
     potential = 0.0
-    for c in range(4):
-        deviation = q[i, c] - stage.q[i, c] - h * stage.v[i, c]
-        inertia = mass[i, c] * ih * ih
-        load = forces.force[i, c]
-        potential += deviation * (0.5 * inertia * deviation - load)
-        gradient[i, c] += inertia * deviation - load
-        m[13 * c] = inertia
-    x = q[i, 0] - stage.q[i, 0] - h * wind[0]
-    y = q[i, 1] - stage.q[i, 1] - h * wind[1]
-    z = q[i, 2] - stage.q[i, 2] - h * wind[2]
-    fx = (d[0] * x + d[1] * y + d[3] * z) * ih
-    fy = (d[1] * x + d[2] * y + d[4] * z) * ih
-    fz = (d[3] * x + d[4] * y + d[5] * z) * ih
-    gradient[i, 0] += fx
-    gradient[i, 1] += fy
-    gradient[i, 2] += fz
-    m[0] += d[0] * ih
-    m[1] = d[1] * ih
-    m[13] += d[2] * ih
-    m[2] = d[3] * ih
-    m[14] = d[4] * ih
-    m[26] += d[5] * ih
-    spin = q[i, 3] - stage.q[i, 3]
-    brake = mass[i, 3] * forces.drag_rate[0] * ih
-    gradient[i, 3] += brake * spin
-    m[39] += brake
-    return float(potential + 0.5 * (x * fx + y * fy + z * fz + brake * spin * spin))
-
-
-@kernel
-def _drop_side(w: Scratch, side: int) -> None:
-    """Leaves out the derivatives in the unknowns of one side: a held frame has none."""
-    h = w.hessian
-    for c in range(side, side + 4):
-        w.gradient[c] = 0.0
-        for s in range(8):
-            h[8 * c + s] = 0.0
-            h[8 * s + c] = 0.0
+    for i in range(first, end):
+        k = 4 * (i - first)
+        for c in range(4):
+            deviation = q[i, c] - q_star[i, c] - h * v_star[i, c]
+            inertia = mass[i, c] * ih * ih
+            potential += deviation * (0.5 * inertia * deviation - force[i, c])
+            gradient[i, c] += inertia * deviation - force[i, c]
+            _add(band, border, corner, 4 * first, n, closed, r, k + c, k + c, inertia)
+        if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
+            continue
+        x = q[i, 0] - q_star[i, 0] - h * wind[0]
+        y = q[i, 1] - q_star[i, 1] - h * wind[1]
+        z = q[i, 2] - q_star[i, 2] - h * wind[2]
+        fx = (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z) * ih
+        fy = (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z) * ih
+        fz = (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z) * ih
+        spin = q[i, 3] - q_star[i, 3]
+        brake = mass[i, 3] * rate * ih
+        gradient[i, 0] += fx
+        gradient[i, 1] += fy
+        gradient[i, 2] += fz
+        gradient[i, 3] += brake * spin
+        potential += 0.5 * (x * fx + y * fy + z * fz + brake * spin * spin)
+        m = 0
+        for c in range(3):
+            for s in range(c + 1):
+                _add(band, border, corner, 4 * first, n, closed, r, k + c, k + s, drag[i, m] * ih)
+                m += 1
+        _add(band, border, corner, 4 * first, n, closed, r, k + 3, k + 3, brake)
+    return potential
 
 
 @kernel
@@ -346,29 +407,3 @@ def _add(
         border[first + j, i - inner] += value
     else:
         corner[r, i - inner, j - inner] += value
-
-
-@kernel
-def _scatter(
-    band: Array,
-    border: Array,
-    corner: Array,
-    first: int,
-    n: int,
-    closed: bool,
-    r: int,
-    start: int,
-    w: Scratch,
-    low: int,
-    high: int,
-) -> None:
-    """Adds rows and columns low ... high - 1 of the local matrix of to_vertices, whose row 0 is the rod's unknown `start`."""
-    m = w.local
-    if closed or low != 0 or high != 11:
-        for c in range(low, high):
-            for s in range(c, high):
-                _add(band, border, corner, first, n, closed, r, start + s, start + c, m[12 * c + s])
-    else:
-        for c in range(11):
-            for s in range(11 - c):
-                band[first + start + c, s] += m[13 * c + s]

@@ -8,7 +8,6 @@ from ...errors import Array
 from ...jit import kernel
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
 from .arrays import Forces, Geometry, HeldFrames, Rods, Stage, Step, System
-from .element import Scratch
 from .evaluate import evaluate, place, rebase, update_geometry
 
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
@@ -27,7 +26,7 @@ def minimise(
     r: int,
     h: float,
     step: Step,
-    w: Scratch,
+    lanes: Array,
 ) -> bool:
     """From the guess q, whose geometry is up to date. True if it converged.
 
@@ -45,9 +44,9 @@ def minimise(
     size = 1.0
     iterations = 0
     while True:
-        value = evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, True)
+        value = evaluate(rods, frames, forces, stage, geometry, system, q, r, h, lanes, True)
         if not factor_matrix(rods, system, r):
-            evaluate(rods, frames, forces, stage, geometry, system, q, r, h, w, False)
+            evaluate(rods, frames, forces, stage, geometry, system, q, r, h, lanes, False)
             if not factor_matrix(rods, system, r):
                 return False
         for i in range(first, end):

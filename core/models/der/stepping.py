@@ -13,7 +13,6 @@ from ...errors import Array
 from ...geometry.frames import Vector, dot, signed_angle, transport
 from ...jit import kernel
 from .arrays import FRAMED, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
-from .element import Scratch
 from .evaluate import edge_of, get, nearest_turn, put, update_geometry
 from .newton import minimise
 
@@ -24,7 +23,7 @@ ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
 
 
 @kernel
-def step_rods(b: Arrays, step: Step, scratch: Scratch, first_rod: int, last_rod: int) -> None:
+def step_rods(b: Arrays, step: Step, lanes: Array, first_rod: int, last_rod: int) -> None:
     """Steps rods first_rod ... last_rod - 1 by step.h. Never raises; what was done is added up in the log's report."""
     rods, state, saved, holds = b.rods, b.state, b.saved, b.holds
     frames, geometry, report = b.frames, b.geometry, b.log.report
@@ -37,7 +36,7 @@ def step_rods(b: Arrays, step: Step, scratch: Scratch, first_rod: int, last_rod:
         while done < 1.0:
             _copy(state, saved, first, end)
             _begin(rods, state, holds, frames, geometry, r, done)
-            if _attempt(b, step, scratch, r, done, part, second_order):
+            if _attempt(b, step, lanes, r, done, part, second_order):
                 _finish(rods, state, frames, geometry, first, end)
             else:
                 _copy(saved, state, first, end)
@@ -160,7 +159,7 @@ def _place_held(
 
 
 @kernel
-def _attempt(b: Arrays, step: Step, w: Scratch, r: int, done: float, part: float, second_order: bool) -> bool:
+def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: float, second_order: bool) -> bool:
     """Advances by `part` of the step from a state that _begin has made the base. False if Newton did not converge."""
     rods, state, holds, frames, stage, geometry = b.rods, b.state, b.holds, b.frames, b.stage, b.geometry
     first, end = rods.start[r], rods.start[r + 1]
@@ -209,7 +208,7 @@ def _attempt(b: Arrays, step: Step, w: Scratch, r: int, done: float, part: float
                 break
             if trial == 1:
                 return False
-        if not minimise(rods, frames, b.forces, stage, geometry, b.system, b.log.report, q, r, h, step, w):
+        if not minimise(rods, frames, b.forces, stage, geometry, b.system, b.log.report, q, r, h, step, lanes):
             return False
         good = True
         for i in range(first, end):

@@ -1,0 +1,71 @@
+"""Small vibrations of a rod about a state of equilibrium, from the exact second derivatives of its model's energy.
+
+A state is stable if no squared frequency is negative; it loses stability where the lowest of them goes through zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from der_probe import Probe
+from scipy.linalg import eig_banded, eigvalsh, null_space, orth
+from scipy.optimize import brentq
+from tendril.core import Scene
+
+BAND = 10  # unknowns of an open `der` rod couple no farther than this
+
+
+def squared_frequencies(scene: Scene, count: int = 1) -> np.ndarray:
+    """The lowest of them, rad2/s2, in rising order, of a scene of one round rod that starts in equilibrium.
+
+    What costs no energy by symmetry is left out: rigid motions that the holds allow, and turning all cross-sections alike.
+    """
+    return OF_MODEL[scene.entries[0].model](scene, count)
+
+
+def critical(scene_at: Callable[[float], Scene], low: float, high: float) -> float:
+    """The value between low and high of a parameter at which the scene's state of equilibrium loses its stability."""
+    return float(brentq(lambda value: squared_frequencies(scene_at(value))[0], low, high, xtol=1e-7 * high))
+
+
+def _of_der(scene: Scene, count: int) -> np.ndarray:
+    probe = Probe.of(scene)
+    free, rods = probe.free, probe.b.rods
+    gradient, hessian = probe.gradient(probe.base), probe.hessian(probe.base)
+    scale = np.abs(hessian).max()
+    # In units of the stiffest spring: a displacement of the smallest edge by round-off.
+    assert np.abs(gradient[free]).max() < 1e-12 * scale * rods.rest_length.min(), "not in equilibrium"
+    root_mass = np.sqrt(rods.mass.ravel()[free])
+    stiffness = hessian[np.ix_(free, free)] / np.outer(root_mass, root_mass)
+    idle = _symmetries(probe)[free]
+    assert np.abs(hessian[np.ix_(free, free)] @ idle).max(initial=0.0) < 1e-9 * scale, "not a symmetry of the energy"
+    idle = orth(idle * root_mass[:, None])
+    if rods.closed[0] or idle.size:
+        others = null_space(idle.T)
+        return eigvalsh(others.T @ stiffness @ others, subset_by_index=(0, count - 1))
+    band = np.zeros((BAND + 1, len(stiffness)))
+    for k in range(BAND + 1):
+        band[k, : len(stiffness) - k] = np.diagonal(stiffness, -k)
+    return eig_banded(band, lower=True, eigvals_only=True, select="i", select_range=(0, count - 1))
+
+
+def _symmetries(probe: Probe) -> np.ndarray:
+    """Changes of the unknowns, as columns, that change no strain of a round rod and move nothing that is held."""
+    n = probe.size // 4
+    if probe.b.rods.joint.max() == 2 or probe.b.rods.edge_framed.any():
+        return np.zeros((4 * n, 0))
+    x, t = probe.base.reshape(-1, 4)[:, :3], probe.b.geometry.t
+    modes = np.zeros((n, 4, 7))
+    for axis, unit in enumerate(np.eye(3)):
+        modes[:, :3, axis] = unit
+        modes[:, :3, 3 + axis] = np.cross(unit, x)
+        modes[:, 3, 3 + axis] = t @ unit  # carried by parallel transport, frames lag by the spin about the tangent
+    modes[:, 3, 6] = 1.0
+    if not probe.b.rods.closed[0]:
+        modes[-1, 3] = 0.0  # no edge, no angle
+    flat = modes.reshape(4 * n, 7)
+    return flat @ null_space(flat[~probe.free]) if not probe.free.all() else flat
+
+
+OF_MODEL = {"der": _of_der}

@@ -1,0 +1,106 @@
+"""What mechanics says, by formulas and solvers that know nothing of Tendril. Lengths in L, forces in EI/L2, moments in EI/L."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
+
+
+def root(function, low: float, high: float) -> float:
+    return float(brentq(function, low, high, xtol=1e-15, rtol=1e-14))
+
+
+class Tip(NamedTuple):
+    x: float  # along the clamped tangent
+    y: float  # along the load
+
+
+def loaded_cantilever(load: float) -> Tip:
+    """A cantilever with a force across its tip, by elliptic integrals (Bisshopp and Drucker, 1945)."""
+    size = math.sqrt(load)
+
+    def amplitude(m: float) -> float:
+        return math.asin(math.sqrt(0.5 / m))
+
+    m = root(lambda m: ellipk(m) - ellipkinc(amplitude(m), m) - size, 0.5 + 1e-12, 1.0 - 1e-12)
+    fall = 1.0 - 2.0 * (ellipe(m) - ellipeinc(amplitude(m), m)) / size
+    return Tip(2.0 * math.sqrt(m) * math.cos(amplitude(m)) / size, float(fall))
+
+
+def heavy_cantilever(weight: float) -> Tip:
+    """A cantilever under its own weight: angle'' = -weight (1 - s) cos(angle), by shooting for a tip without moment."""
+
+    def shoot(moment: float) -> np.ndarray:
+        def slope(s: float, y: np.ndarray) -> list[float]:
+            return [y[1], -weight * (1.0 - s) * math.cos(y[0]), math.cos(y[0]), math.sin(y[0])]
+
+        return solve_ivp(slope, (0.0, 1.0), [0.0, moment, 0.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
+
+    moment = root(lambda moment: shoot(moment)[1], 0.0, 0.5 * weight + 1e-9)  # that of a rod which stays straight is more
+    return Tip(*shoot(moment)[2:])
+
+
+class PinnedElastica(NamedTuple):
+    load: float
+    span: float
+    height: float
+
+
+def pinned_elastica(end_angle: float) -> PinnedElastica:
+    """A buckled rod between two pins, of which the tangents at the ends make this angle with the line between them."""
+    k = math.sin(0.5 * end_angle)
+    quarter = float(ellipk(k * k))
+    return PinnedElastica(4.0 * quarter**2, 2.0 * float(ellipe(k * k)) / quarter - 1.0, k / quarter)
+
+
+EULER_LOAD = {"pinned": math.pi**2, "cantilever": 0.25 * math.pi**2, "clamped": 4.0 * math.pi**2}
+
+
+def michell_twist(twist_to_bend: float) -> float:
+    """The angle by which a naturally straight ring must be twisted to leave its plane; twist_to_bend is GJ/EI."""
+    return 2.0 * math.pi * math.sqrt(3.0) / twist_to_bend
+
+
+def greenhill_moment(tension: float) -> float:
+    """The torque at which a straight rod between two clamps buckles under a tension.
+
+    Its deflection w = y + i z obeys w'''' - i M w''' - T w'' = 0, so w = A + B s + C exp(i (m + q) s) + D exp(i (m - q) s)
+    with m = M/2, q^2 = m^2 - T. That w and w' vanish at both ends asks for T sin q = 2 q (cos q - cos m); without tension
+    this becomes tan m = m. For a long rod q tends to pi, and M^2 to 4 T.
+    """
+    if tension == 0.0:
+        return 2.0 * root(lambda m: math.sin(m) - m * math.cos(m), math.pi, 1.5 * math.pi)
+
+    def condition(q: float) -> float:
+        return tension * math.sin(q) / q - 2.0 * (math.cos(q) - math.cos(math.sqrt(q * q + tension)))
+
+    steps = np.linspace(1e-3, 2.0 * math.pi, 400)
+    first = next(k for k in range(1, len(steps)) if condition(steps[k]) < 0.0)
+    return 2.0 * math.sqrt(root(condition, steps[first - 1], steps[first]) ** 2 + tension)
+
+
+def cantilever_wave_numbers(count: int) -> list[float]:
+    """b of the first modes of a clamped-free beam: cos b cosh b = -1. Frequencies are b^2 sqrt(EI / rho A) / L^2."""
+    return [root(lambda b: math.cos(b) + 1.0 / math.cosh(b), k * math.pi, (k + 1) * math.pi) for k in range(count)]
+
+
+def cantilever_mode(b: float, s: np.ndarray) -> np.ndarray:
+    """Deflection of the mode with wave number b; 2 at the tip, up to the sign."""
+    ratio = (math.cosh(b) + math.cos(b)) / (math.sinh(b) + math.sin(b))
+    return np.cosh(b * s) - np.cos(b * s) - ratio * (np.sinh(b * s) - np.sin(b * s))
+
+
+class Catenary(NamedTuple):
+    a: float  # horizontal tension by weight per length
+    sag: float
+
+
+def catenary(span: float, length: float) -> Catenary:
+    """A chain of weight 1 per length between two points at the same height."""
+    a = root(lambda a: 2.0 * a * math.sinh(0.5 * span / a) - length, 1e-2 * span, 1e2 * span)
+    return Catenary(a, a * (math.cosh(0.5 * span / a) - 1.0))
