@@ -16,6 +16,7 @@ from numba import config as numba_config
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SOURCES = Path(__file__).resolve().parent
+_KERNEL_ROOMS = ("bodies", "contact", "forces", "geometry", "linalg", "models")  # where compiled code comes from
 _folder: Path | None = None
 
 
@@ -61,7 +62,7 @@ def _fingerprint() -> str:
     global _digest
     if not _digest:
         digest = hashlib.sha256(numba.__version__.encode())
-        for path in sorted(_SOURCES.rglob("*.py")):
+        for path in sorted(path for room in _KERNEL_ROOMS for path in (_SOURCES / room).rglob("*.py")):
             digest.update(path.read_bytes())
         _digest = digest.hexdigest()[:16]
     return _digest

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import jit
 from .errors import Array, TendrilError, array, positive, whole
-from .geometry.rotations import interpolate_rotations
+from .holds import HoldMotion, usable
 from .models import make_block
 from .models.protocol import Energies, ModelBlock, Work
 from .scene import HoldId, RodId, Scene
 from .workers import Workers
 
-INTEGRATORS = ("sdirk2", "backward euler")
+INTEGRATORS = ("sdirk2", "backward euler", "midpoint")
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
 
@@ -75,7 +73,8 @@ class Simulation:
         threads: int | None = None,
         first_frame: int = 1,
     ) -> None:
-        """`integrator` is "sdirk2", of second order, or "backward euler", which calms motion down.
+        """`integrator` is "sdirk2", of second order and stable at any step; "backward euler", which calms motion down; or
+        "midpoint", which keeps energy and wants many substeps.
         `tolerance` is that of Newton's method, in lengths of a segment."""
         if not isinstance(scene, Scene):
             raise TendrilError("scene", scene, "give a Scene")
@@ -117,8 +116,9 @@ class Simulation:
                 )
             )
         self.state_size = sum(block.state_size for block in self._blocks)
-        self._holds = _HoldMotion(scene, self._blocks, self._block_holds)
+        self._holds = HoldMotion(scene, self._blocks, self._block_holds)
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self._blocks]
+        self._timed_loads = any(callable(load.force) for load in scene.loads)
         self._work = Work()
         self._holds.follow_paths(self.time)
         self._send_holds(self._holds.poses())
@@ -143,12 +143,15 @@ class Simulation:
 
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
-        start = self.time
         h = 1.0 / (self.frame_rate * self.substeps)
-        for k in range(1, self.substeps + 1):
+        # What runs evenly through the frame needs no Python between substeps.
+        count = 1 if self._holds.guided or self._timed_loads else self.substeps
+        for k in range(count, self.substeps + 1, count):
             at = k / self.substeps
-            self._holds.advance(at, start + at / self.frame_rate)
-            self._step(h, start + at / self.frame_rate)
+            # At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on.
+            time = (self.frame - self.first_frame + at) / self.frame_rate
+            self._holds.advance(at, time)
+            self._step(h, count, time)
         self._holds.arrive()
         self.frame += 1
         return self.current()
@@ -197,7 +200,7 @@ class Simulation:
             for block in self._blocks:
                 block.stop()
             work, self._work = self._work, Work()
-            self._step(h, self.time, settling=True)
+            self._step(h, 1, self.time, settling=True)
             smooth = self._work.halvings + self._work.failures == 0
             self._work = work + self._work
             moved = max(
@@ -234,13 +237,13 @@ class Simulation:
         self._send_holds(self._holds.poses())
         self._work = Work()
 
-    def _step(self, h: float, time: float, settling: bool = False) -> None:
+    def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
         scene = self.scene
         self._send_holds(self._holds.poses())
         self._load_forces(time)
         for block, forces in zip(self._blocks, self._forces, strict=True):
             air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
-            block.free_step(h, forces, scene.wind, air, drag, settling)
+            block.free_steps(h, count, forces, scene.wind, air, drag, settling)
             self._work = self._work + block.take_work()
 
     def _send_holds(self, poses: tuple[Array, Array, Array]) -> None:
@@ -255,94 +258,6 @@ class Simulation:
             force = load.force(time) if callable(load.force) else load.force
             block_number, k = self._rods[load.rod]
             row = int(self._blocks[block_number].sample_start[k]) + load.vertex
-            f = np.asarray(force, dtype=np.float64)
-            if f.shape == (3,) and np.all(np.isfinite(f)):  # a function of the user's may fail: then no load
+            f = usable(force, (3,))  # a function of the user's may fail: then no load
+            if f is not None:
                 self._forces[block_number][row] += f
-
-
-class _HoldMotion:
-    """Where the holds are: along their paths, or on the way to where `move` sent them."""
-
-    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
-        count = len(scene.holds)
-        self.position = np.zeros((count, 3))
-        for block, of_block in zip(blocks, ids, strict=True):
-            if len(of_block):
-                self.position[of_block] = block.hold_positions()
-        self.rotation = np.tile(np.eye(3), (count, 1, 1))
-        self.spin = np.zeros(count)
-        self._from = self._now()
-        self._to = self._now()
-        self._moving = False
-        self._guided = [k for k, hold in enumerate(scene.holds) if hold.path is not None or hold.spin is not None]
-        self._holds = scene.holds
-
-    def _now(self) -> tuple[Array, Array, Array]:
-        return self.position.copy(), self.rotation.copy(), self.spin.copy()
-
-    def poses(self) -> tuple[Array, Array, Array]:
-        return self.position, self.rotation, self.spin
-
-    def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
-        index = np.atleast_1d(np.asarray(hold))
-        if index.ndim != 1 or index.dtype.kind not in "iu" or np.any((index < 0) | (index >= len(self._holds))):
-            raise TendrilError("hold", hold, "give ids that scene.pin or scene.clamp returned")
-        many = np.ndim(hold) == 1
-        shape = (len(index),) if many else ()
-        checked: list[tuple[Array, Array]] = []
-        for name, value, goal, tail in (
-            ("position", position, self._to[0], (3,)),
-            ("rotation", rotation, self._to[1], (3, 3)),
-            ("spin", spin, self._to[2], ()),
-        ):
-            if value is not None:
-                wanted = (*shape, *tail)
-                values = array(name, value, wanted, f"give finite numbers of shape {wanted}")
-                if name == "rotation":
-                    check_rotation(values)
-                checked.append((goal, values))
-        for goal, values in checked:
-            goal[index] = values
-        self._moving = self._moving or bool(checked)
-
-    def advance(self, at: float, time: float) -> None:
-        """To a fraction of the frame, which is at that time."""
-        if self._moving:
-            self.position[:] = self._from[0] + at * (self._to[0] - self._from[0])
-            self.spin[:] = self._from[2] + at * (self._to[2] - self._from[2])
-            self.rotation[:] = interpolate_rotations(self._from[1], self._to[1], at)
-        self.follow_paths(time)
-
-    def arrive(self) -> None:
-        if self._moving:
-            self._from = tuple(part.copy() for part in self._to)  # type: ignore[assignment]
-            self._moving = False
-
-    def follow_paths(self, time: float) -> None:
-        for k in self._guided:
-            hold = self._holds[k]
-            if hold.path is not None:
-                value = hold.path(time)
-                position, rotation = value if hold.kind in ("clamp", "edge") else (value, None)
-                if hold.kind == "orient":
-                    position, rotation = None, value
-                _take(self.position[k], position)
-                _take(self.rotation[k], rotation)
-            if hold.spin is not None:
-                angle = hold.spin(time)
-                if math.isfinite(angle):
-                    self.spin[k] = angle
-
-
-def _take(place: Array, value: Any) -> None:
-    """A value from a function of the user's: taken if it is finite and fits, otherwise things stay where they are."""
-    if value is not None:
-        values = np.asarray(value, dtype=np.float64)
-        if values.shape == place.shape and np.all(np.isfinite(values)):
-            place[:] = values
-
-
-def check_rotation(values: Array) -> None:
-    product = np.einsum("...ki,...kj->...ij", values, values)
-    if np.abs(product - np.eye(3)).max() > 1e-4 or np.linalg.det(values).min() < 0.0:
-        raise TendrilError("rotation", values, "give a rotation matrix: orthonormal columns, no mirror image")

@@ -81,17 +81,18 @@ class ModelBlock(Protocol):
         """(H, 3) where the block's holds are at the start."""
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
-        """Where the block's holds are at the end of the next step; where they were before is its beginning."""
+        """Where the block's holds are at the end of the next steps; where they were before is the beginning."""
 
     def weight(self, gravity: Array, out: Array) -> None:
         """Writes the force of gravity on each sample point."""
 
-    def free_step(
-        self, h: float, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
+    def free_steps(
+        self, h: float, count: int, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
     ) -> None:
-        """Moves all rods by h seconds under forces (N, 3) and air, as if nothing were in the way. Never raises.
+        """Moves all rods by `count` steps of h seconds under forces (N, 3) and air, as if nothing were in the way.
 
-        With `calm` by the integrator that takes most energy out, to look for a state of rest."""
+        Never raises. The motion of holds spans all the steps. With `calm` the integrator is the one that takes most
+        energy out, to look for a state of rest."""
 
     def solve(self, generalized: Array) -> None:
         """Applies the inverse of the matrix the last step was taken with, in place."""

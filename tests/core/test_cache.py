@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
-import socket
 import struct
 import subprocess
 import sys
-import time
 import tracemalloc
 import zlib
 
@@ -371,31 +367,6 @@ with FrameCache.create(sys.argv[1], "abc", 3, 1) as cache:
         assert [cache.read(n)[0] for n in cache.frames] == [1.0, 2.0, 3.0]
 
 
-def test_a_kill_loses_at_most_the_frame_in_work(path):
-    code = """
-import sys
-import numpy as np
-from tendril.core import FrameCache
-with FrameCache.create(sys.argv[1], "abc", 200_000, 1) as cache:
-    for number in range(1, 100_000):
-        cache.append(number, np.full(200_000, float(number)))
-        print(number, flush=True)
-"""
-    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        if int(line) >= 12:
-            break
-    process.kill()
-    told = [int(line) for line in process.stdout.read().split()]
-    process.wait()
-    assert process.returncode == -signal.SIGKILL
-    with FrameCache.open(path, "abc", writable=True) as cache:  # and takes over the lock of the dead
-        assert cache.last >= max([12, *told])
-        for number in cache.frames:
-            assert (cache.read(number) == number).all()
-        cache.append(cache.last + 1, np.zeros(200_000))
-
-
 OPERATIONS = st.one_of(
     st.just(("append",)),
     st.just(("reopen",)),
@@ -426,82 +397,3 @@ def test_any_history_reads_like_a_list(scratch, operations):
             cache = FrameCache.open(scratch, "abc", writable=True)
         assert [cache.read(n).tolist() for n in cache.frames] == [values.tolist() for values in expected]
     cache.close()
-
-
-def lock_of(path):
-    return path.with_name(path.name + ".lock")
-
-
-def test_two_writers_are_refused_until_the_first_has_closed(path):
-    first = FrameCache.create(path, "abc", SIZE, 1)
-    with pytest.raises(TendrilError, match="another process"):
-        FrameCache.open(path, writable=True)
-    code = """
-import sys
-from tendril.core import FrameCache
-FrameCache.open(sys.argv[1])
-FrameCache.open(sys.argv[1], writable=True)
-"""
-    result = run_python(code, path)
-    assert "TendrilError" in result.stderr
-    assert f"another process ({os.getpid()} on " in result.stderr
-    first.append(1, state(1))
-    first.close()
-    assert run_python(code, path).returncode == 0
-
-
-def test_a_forgotten_writer_gives_the_lock_back(path):
-    cache = FrameCache.create(path, "abc", SIZE, 1)
-    assert lock_of(path).exists()
-    del cache
-    gc.collect()
-    assert not lock_of(path).exists()
-
-
-def dead_process():
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
-
-
-@pytest.mark.parametrize("owner", ["dead", "self", "absurd", "zero"])
-def test_abandoned_locks_are_taken_over(path, owner):
-    write(path, [1])
-    process = {"dead": dead_process(), "self": os.getpid(), "absurd": 10**30, "zero": 0}[owner]
-    lock_of(path).write_text(f"{process} {socket.gethostname()} 0123\n")
-    with FrameCache.open(path, writable=True) as cache:
-        cache.append(2, state(2))
-    assert os.listdir(path.parent) == [path.name]
-
-
-@pytest.mark.parametrize(
-    "owner", ["999999999 elsewhere 0123\n", f"{os.getppid()} {socket.gethostname()} 0123\n", "", "rubbish"]
-)
-def test_living_locks_are_respected(path, owner):
-    write(path, [1])
-    lock_of(path).write_text(owner)
-    with pytest.raises(TendrilError, match="another process"):
-        FrameCache.open(path, writable=True)
-    assert lock_of(path).read_text() == owner
-    FrameCache.open(path).close()
-
-
-def test_a_lock_left_empty_by_a_kill_is_taken_over(path):
-    write(path, [1])
-    lock_of(path).touch()
-    os.utime(lock_of(path), (time.time() - 60,) * 2)
-    FrameCache.open(path, writable=True).close()
-
-
-def test_a_writer_whose_lock_is_gone_stops_writing(path):
-    before = write(path, [1])
-    with FrameCache.open(path, writable=True) as cache:
-        lock_of(path).unlink()
-        with FrameCache.open(path, writable=True):
-            with pytest.raises(TendrilError, match="lock file is gone"):
-                cache.append(2, state(2))
-            cache.close()
-            assert lock_of(path).exists()  # it is the other's
-            with pytest.raises(TendrilError, match="another process"):
-                FrameCache.open(path, writable=True)
-    assert path.read_bytes() == before

@@ -139,11 +139,19 @@ class Arrays(NamedTuple):
     log: Log
 
 
+# Integrators, each the fall-back of the next.
+BACKWARD_EULER = 0
+SDIRK2 = 1
+MIDPOINT = 2
+
+
 class Step(NamedTuple):
-    """How a step is to be taken."""
+    """How steps are to be taken."""
 
     h: float  # s
-    second_order: bool
+    steps: int  # how many, one after the other; prescribed motion spans all of them
+    scheme: int
+    air_density: float  # kg/m3
     tolerance: float  # Newton stops when it moves no vertex by more than this many segment lengths
     most_iterations: int
     most_halvings: int

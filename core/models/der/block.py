@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import Array
-from ...forces.air import cylinder_drag
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Energies, Work
-from .arrays import Step
+from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Step
 from .build import build
 from .element import make_lanes
 from .newton import solve_matrix
 from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, measure_rods, step_rods
 
+SCHEMES = {"sdirk2": SDIRK2, "backward euler": BACKWARD_EULER, "midpoint": MIDPOINT}
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
 
@@ -36,7 +36,7 @@ class DerBlock:
         self.sample_start = b.rods.start
         self._rods = len(entries)
         self._workers = workers
-        self._second_order = integrator == "sdirk2"
+        self._scheme = SCHEMES[integrator]
         self._tolerance = tolerance
         self._lanes = [make_lanes() for _ in range(workers.most_pieces)]
         self.state_size = sum(array.size for array in b.state)
@@ -90,24 +90,20 @@ class DerBlock:
         b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
         b.holds.spin[1, rows] = spins
 
-    def free_step(
-        self, h: float, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
+    def free_steps(
+        self, h: float, count: int, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
     ) -> None:
         b = self.arrays
         b.forces.force[:, :3] = point_forces
         b.forces.wind[:] = wind
         b.forces.drag_rate[0] = drag_rate
-        step = Step(h, self._second_order and not calm, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
-
-        def work(first: int, last: int, piece: int) -> None:
-            rods, state = b.rods, b.state
-            cylinder_drag(
-                rods.start, rods.closed, rods.radii, rods.mass, state.q, state.v,
-                wind, air_density, drag_rate, b.forces.drag, first, last,
-            )  # fmt: skip
-            step_rods(b, step, self._lanes[piece], first, last)
-
-        self._workers.run(work, self._rods, len(b.state.q))
+        scheme = BACKWARD_EULER if calm else self._scheme
+        step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
+        self._workers.run(
+            lambda first, last, piece: step_rods(b, step, self._lanes[piece], first, last),
+            self._rods,
+            len(b.state.q) * count,
+        )
 
     def solve(self, generalized: Array) -> None:
         x = generalized.reshape(-1, 4)

@@ -1,8 +1,9 @@
-"""One step of every rod: stages of SDIRK2 or of backward Euler, each a Newton solve; halved where it does not converge.
+"""Steps of every rod: one or two stages, each a Newton solve; another integrator or half a step where it does not converge.
 
 SDIRK2 is Alexander's L-stable scheme of second order: with g = 1 - 1/sqrt(2),
     y1 = y + g h f(y1),   y' = y + (1 - g) h f(y1) + g h f(y'),
-so each of its two stages is a backward Euler step of length g h from another starting point.
+so each of its two stages is a backward Euler step of length g h from another starting point. The implicit midpoint rule is
+a backward Euler step to the middle, gone twice as far.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import math
 
 from ...errors import Array
+from ...forces.air import cylinder_drag
 from ...geometry.frames import Vector, dot, signed_angle, transport
 from ...jit import kernel
-from .arrays import FRAMED, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
+from .arrays import BACKWARD_EULER, FRAMED, MIDPOINT, SDIRK2, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
 from .evaluate import edge_of, get, nearest_turn, put, update_geometry
 from .newton import minimise
 
@@ -24,37 +26,44 @@ ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
 
 @kernel
 def step_rods(b: Arrays, step: Step, lanes: Array, first_rod: int, last_rod: int) -> None:
-    """Steps rods first_rod ... last_rod - 1 by step.h. Never raises; what was done is added up in the log's report."""
+    """Takes step.steps steps with rods first_rod ... last_rod - 1. Never raises; what was done is added up in the report."""
     rods, state, saved, holds = b.rods, b.state, b.saved, b.holds
-    frames, geometry, report = b.frames, b.geometry, b.log.report
+    frames, geometry, forces, report = b.frames, b.geometry, b.forces, b.log.report
     smallest = 0.5**step.most_halvings
     for r in range(first_rod, last_rod):
         first, end = rods.start[r], rods.start[r + 1]
-        done = 0.0  # as a fraction of the step; sums of powers of two are exact
+        done = 0.0  # in steps; sums of powers of two are exact
         part = 1.0
-        second_order = step.second_order
-        while done < 1.0:
+        scheme = step.scheme
+        while done < step.steps:
             _copy(state, saved, first, end)
-            _begin(rods, state, holds, frames, geometry, r, done)
-            if _attempt(b, step, lanes, r, done, part, second_order):
-                _finish(rods, state, frames, geometry, first, end)
+            _begin(rods, state, holds, frames, geometry, r, done / step.steps)
+            if done == math.floor(done):
+                cylinder_drag(
+                    rods.radii, rods.mass, state.q, state.v, forces.wind, step.air_density, forces.drag_rate[0],
+                    forces.drag, first, end, rods.closed[r],
+                )  # fmt: skip
+            if _attempt(b, step, lanes, r, done, part, scheme):
+                _finish(state, geometry, first, end)
             else:
                 _copy(saved, state, first, end)
-                if second_order:
-                    second_order = False
+                if scheme > BACKWARD_EULER:
+                    scheme -= 1
                     report[r, FALLBACKS] += 1.0
                     continue
-                second_order = step.second_order
                 if part > smallest:
+                    scheme = step.scheme
                     part *= 0.5
                     report[r, HALVINGS] += 1.0
                     continue
                 report[r, FAILURES] += 1.0
-                _stand_still(rods, state, saved, holds, frames, geometry, r, done, done + part)
-            second_order = step.second_order
+                _stand_still(
+                    rods, state, saved, holds, frames, geometry, r, done / step.steps, (done + part) / step.steps
+                )
+            scheme = step.scheme
             done += part
             # Back to longer parts where they fit again: done must stay a multiple of the part.
-            while part < 1.0 and done < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
+            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
                 part *= 2.0
 
 
@@ -159,50 +168,52 @@ def _place_held(
 
 
 @kernel
-def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: float, second_order: bool) -> bool:
-    """Advances by `part` of the step from a state that _begin has made the base. False if Newton did not converge."""
+def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: float, scheme: int) -> bool:
+    """Advances by `part` of a step from a state that _begin has made the base. False if Newton did not converge."""
     rods, state, holds, frames, stage, geometry = b.rods, b.state, b.holds, b.frames, b.stage, b.geometry
     first, end = rods.start[r], rods.start[r + 1]
-    q, v, a = state.q, state.v, state.a
-    stages = 2 if second_order else 1
-    h = part * step.h * (GAMMA if second_order else 1.0)  # of a stage
+    q, v, a, base = state.q, state.v, state.a, b.system.base
+    q_star, v_star, strain_star, stretch_star = stage.q, stage.v, stage.strain, stage.stretch
+    strain0, stretch0, strain, stretch = stage.strain0, stage.stretch0, geometry.strain, geometry.stretch
+    stages = 2 if scheme == SDIRK2 else 1
+    fraction = (
+        GAMMA if scheme == SDIRK2 else 0.5 if scheme == MIDPOINT else 1.0
+    )  # of the step, at the end of the first stage
+    h = part * step.h * fraction
     ratio = (1.0 - GAMMA) / GAMMA
     if rods.damping_time[r] > 0.0 and not update_geometry(rods, frames, geometry, q, r):
         return False
     for i in range(first, end):
-        stage.stretch0[i] = geometry.stretch[i]
-        stage.stretch[i] = geometry.stretch[i]
+        stretch0[i] = stretch[i]
+        stretch_star[i] = stretch[i]
         for s in range(2):
             for c in range(5):
-                stage.strain0[i, s, c] = geometry.strain[i, s, c]
-                stage.strain[i, s, c] = geometry.strain[i, s, c]
+                strain0[i, s, c] = strain[i, s, c]
+                strain_star[i, s, c] = strain[i, s, c]
         for c in range(4):
-            stage.q[i, c] = q[i, c]
-            stage.v[i, c] = v[i, c]
+            q_star[i, c] = q[i, c]
+            v_star[i, c] = v[i, c]
     for k in range(stages):
-        at = done + part
-        if k < stages - 1:
-            at = done + GAMMA * part
+        at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
         if k == 1:
             for i in range(first, end):
-                stage.stretch[i] = stage.stretch0[i] + ratio * (geometry.stretch[i] - stage.stretch0[i])
+                stretch_star[i] = stretch0[i] + ratio * (stretch[i] - stretch0[i])
                 for s in range(2):
                     for c in range(5):
-                        strain0 = stage.strain0[i, s, c]
-                        stage.strain[i, s, c] = strain0 + ratio * (geometry.strain[i, s, c] - strain0)
+                        strain_star[i, s, c] = strain0[i, s, c] + ratio * (strain[i, s, c] - strain0[i, s, c])
                 for c in range(4):
-                    stage.q[i, c] += ratio * h * v[i, c]
-                    stage.v[i, c] += ratio * h * a[i, c]
+                    q_star[i, c] += ratio * h * v[i, c]
+                    v_star[i, c] += ratio * h * a[i, c]
         _place_frames(rods, holds, frames, first, end, at)
         # The guess: the acceleration goes on. Where that folds the rod, it starts from where it was.
         for trial in range(2):
             for i in range(first, end):
                 for c in range(4):
                     if trial == 0:
-                        b.system.base[i, c] = q[i, c]
-                        q[i, c] = stage.q[i, c] + h * (stage.v[i, c] + h * a[i, c])
+                        base[i, c] = q[i, c]
+                        q[i, c] = q_star[i, c] + h * (v_star[i, c] + h * a[i, c])
                     else:
-                        q[i, c] = b.system.base[i, c]
+                        q[i, c] = base[i, c]
             _place_held(rods, holds, frames, geometry, q, first, end, at)
             if update_geometry(rods, frames, geometry, q, r):
                 break
@@ -213,17 +224,25 @@ def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: flo
         good = True
         for i in range(first, end):
             for c in range(4):
-                speed = (q[i, c] - stage.q[i, c]) / h
-                v[i, c] = speed
-                a[i, c] = (speed - stage.v[i, c]) / h
+                v[i, c] = (q[i, c] - q_star[i, c]) / h
+                a[i, c] = (v[i, c] - v_star[i, c]) / h
                 good = good and math.isfinite(a[i, c])
         if not good:
             return False
+    if scheme == MIDPOINT:
+        at = (done + part) / step.steps
+        for i in range(first, end):
+            for c in range(4):
+                q[i, c] += q[i, c] - q_star[i, c]
+                v[i, c] += v[i, c] - v_star[i, c]
+        _place_frames(rods, holds, frames, first, end, at)
+        _place_held(rods, holds, frames, geometry, q, first, end, at)
+        return update_geometry(rods, frames, geometry, q, r)
     return True
 
 
 @kernel
-def _finish(rods: Rods, state: State, frames: HeldFrames, geometry: Geometry, first: int, end: int) -> None:
+def _finish(state: State, geometry: Geometry, first: int, end: int) -> None:
     """Accepts the iterate: its frames become the state's, its theta begins anew."""
     q = state.q
     for i in range(first, end):
@@ -252,7 +271,7 @@ def _stand_still(
     _place_frames(rods, holds, frames, first, end, at)
     _place_held(rods, holds, frames, geometry, state.q, first, end, at)
     if update_geometry(rods, frames, geometry, state.q, r):
-        _finish(rods, state, frames, geometry, first, end)
+        _finish(state, geometry, first, end)
     else:
         _copy(saved, state, first, end)
     for i in range(first, end):

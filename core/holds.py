@@ -1,0 +1,140 @@
+"""Where the holds of a scene are: along their paths, or on the way to where they were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
+from .geometry.rotations import interpolate_rotations
+from .models.protocol import ModelBlock
+from .scene import Scene
+
+
+class HoldMotion:
+    """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds at a moment."""
+
+    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
+        """`ids` are the numbers of each block's holds."""
+        count = len(scene.holds)
+        self._holds = scene.holds
+        self.position = np.zeros((count, 3))
+        for block, of_block in zip(blocks, ids, strict=True):
+            if len(of_block):
+                self.position[of_block] = block.hold_positions()
+        self.rotation = np.tile(np.eye(3), (count, 1, 1))
+        self.spin = np.zeros(count)
+        self._from = self._now()
+        self._to = self._now()
+        self._moving = False
+        self.guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
+        # Who has a path, by what it gives: (numbers, functions).
+        self._pins = self._functions("pin")
+        self._orients = self._functions("orient")
+        self._clamps = self._functions("clamp", "edge")
+        spun = [k for k, hold in enumerate(scene.holds) if hold.spin is not None]
+        self._spins: tuple[Any, list[Any]] = (np.array(spun, dtype=np.int64), [scene.holds[k].spin for k in spun])
+
+    def _functions(self, *kinds: str) -> tuple[Any, list[Any]]:
+        numbers = [k for k, hold in enumerate(self._holds) if hold.path is not None and hold.kind in kinds]
+        return np.array(numbers, dtype=np.int64), [self._holds[k].path for k in numbers]
+
+    def _now(self) -> tuple[Array, Array, Array]:
+        return self.position.copy(), self.rotation.copy(), self.spin.copy()
+
+    def poses(self) -> tuple[Array, Array, Array]:
+        return self.position, self.rotation, self.spin
+
+    def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
+        """Says where holds are to be at the end of the frame."""
+        depth = dimensions(hold)
+        index = np.atleast_1d(np.asarray(hold)) if depth >= 0 else np.zeros(0)
+        if index.ndim != 1 or index.dtype.kind not in "iu" or np.any((index < 0) | (index >= len(self._holds))):
+            raise TendrilError("hold", hold, "give ids that scene.pin or scene.clamp returned")
+        shape = (len(index),) if depth == 1 else ()
+        checked: list[tuple[Array, Array]] = []
+        for name, value, goal, tail in (
+            ("position", position, self._to[0], (3,)),
+            ("rotation", rotation, self._to[1], (3, 3)),
+            ("spin", spin, self._to[2], ()),
+        ):
+            if value is not None:
+                wanted = (*shape, *tail)
+                values = array(name, value, wanted, f"give finite numbers of shape {wanted}")
+                if name == "rotation" and not np.all(are_rotations(values)):
+                    raise TendrilError(name, value, "give a rotation matrix: orthonormal columns, no mirror image")
+                if name == "position" and not np.all(are_places(values)):
+                    raise TendrilError(name, value, f"stay within {10 * LARGEST_SIZE:g} m of the origin")
+                checked.append((goal, values))
+        for goal, values in checked:
+            goal[index] = values
+        self._moving = self._moving or bool(checked)
+
+    def advance(self, at: float, time: float) -> None:
+        """To a fraction of the frame, which is at that time."""
+        if self._moving:
+            self.position[:] = self._from[0] + at * (self._to[0] - self._from[0])
+            self.spin[:] = self._from[2] + at * (self._to[2] - self._from[2])
+            self.rotation[:] = interpolate_rotations(self._from[1], self._to[1], at)
+        self.follow_paths(time)
+
+    def arrive(self) -> None:
+        """The frame is over: holds that were sent somewhere are there, to the last bit."""
+        if self._moving:
+            self.position[:], self.rotation[:], self.spin[:] = self._to
+            self._from = self._now()
+            self._moving = False
+
+    def follow_paths(self, time: float) -> None:
+        """Calls the functions of time. What they give is taken if it is usable, otherwise things stay where they are."""
+        numbers, functions = self._pins
+        _take(self.position, numbers, [function(time) for function in functions], are_places)
+        numbers, functions = self._orients
+        _take(self.rotation, numbers, [function(time) for function in functions], are_rotations)
+        numbers, functions = self._clamps
+        pairs = [function(time) for function in functions]
+        pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
+        _take(self.position, numbers, [pair[0] for pair in pairs], are_places)
+        _take(self.rotation, numbers, [pair[1] for pair in pairs], are_rotations)
+        numbers, functions = self._spins
+        _take(self.spin, numbers, [function(time) for function in functions], np.isfinite)
+
+
+def _take(goal: Array, numbers: Any, values: list[Any], good: Any) -> None:
+    """goal[numbers] = values, for those that are finite, fit and are good."""
+    if not values:
+        return
+    shape = goal.shape[1:]
+    try:
+        block = np.array(values)  # nearly always all are well-formed: all at once
+    except (TypeError, ValueError, OverflowError):
+        block = np.zeros(0)
+    if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
+        block = np.full((len(values), *shape), np.nan)
+        for k, value in enumerate(values):
+            one = usable(value, shape)
+            if one is not None:
+                block[k] = one
+    finite = np.isfinite(block).reshape(len(values), -1).all(axis=1)
+    chosen = finite & good(np.where(finite.reshape(-1, *(1,) * len(shape)), block, 0.0))
+    goal[numbers[chosen]] = block[chosen]
+
+
+def usable(value: Any, shape: tuple[int, ...]) -> Array | None:
+    """A value from a function of the user's, if it is finite and fits."""
+    try:
+        return array("value", value, shape, "give finite numbers")
+    except TendrilError:
+        return None
+
+
+def are_places(positions: Array) -> Any:
+    return np.abs(positions).max(axis=-1) <= 10.0 * LARGEST_SIZE
+
+
+def are_rotations(matrices: Array) -> Any:
+    m = np.clip(matrices, -2.0, 2.0)  # far out entries would overflow, and are wrong anyway
+    product = np.einsum("...ki,...kj->...ij", m, m)
+    return (np.abs(product - np.eye(3)).max(axis=(-1, -2)) <= 1e-4) & (np.linalg.det(m) > 0.0)

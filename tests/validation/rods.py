@@ -1,0 +1,43 @@
+"""The rods of the cases, in units of themselves: length, EI and mass per length are 1, unless said otherwise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from tendril.core import Rod, Scene, Simulation, Stiffness
+
+# Under the loads of the cases it strains by less than 1e-5, while round-off in a strain still makes forces of just 1e-8.
+STIFF = 1e8
+
+
+def stiffness(stretch: float = STIFF, bend: float = 1.0, twist: float = 1.0, inertia: float | None = None) -> Stiffness:
+    return Stiffness(stretch, bend, bend, twist, mass_per_length=1.0, inertia_per_length=inertia)
+
+
+def line(segments: int, length: float = 1.0) -> np.ndarray:
+    points = np.zeros((segments + 1, 3))
+    points[:, 0] = np.linspace(0.0, length, segments + 1)
+    return points
+
+
+def circle(segments: int, radius: float = 1.0) -> np.ndarray:
+    angle = 2.0 * math.pi * np.arange(segments) / segments
+    return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(segments)], axis=1)
+
+
+def rod(points: np.ndarray, made_of: Stiffness | None = None, **options) -> Rod:
+    return Rod.from_points(points, radius=1e-3, stiffness=made_of or stiffness(), **options)
+
+
+def weightless() -> Scene:
+    return Scene(gravity=(0.0, 0.0, 0.0))
+
+
+def precise(scene: Scene, **options) -> Simulation:
+    return Simulation(scene, tolerance=1e-9, threads=1, **options)
+
+
+def settled(sim: Simulation) -> Simulation:
+    assert sim.settle(), "no equilibrium found"
+    return sim

@@ -1,0 +1,172 @@
+"""What no motion may change: linking of a closed rod, momentum of a free one, and energy under rigid motion."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tendril.core import Scene, Simulation
+from tendril.core.geometry.linking import self_linking, writhe
+from tendril.core.geometry.rotations import rotation_about
+
+from .cases import Case, runs
+from .rods import circle, line, precise, rod, settled, stiffness, weightless
+
+
+def counted_twist(sim: Simulation, model: str) -> float:
+    """Elastic twist of a closed rod in turns, as its model itself counts it, whole turns included."""
+    if model == "der":
+        b = sim._blocks[0].arrays
+        return float((b.state.twist - b.rods.rest[:, :, 4]).sum()) / (2.0 * math.pi)
+    raise NotImplementedError(model)
+
+
+def waves(rng: np.random.Generator, s: np.ndarray, count: int) -> np.ndarray:
+    """A smooth random vector field along a rod, of the first few wave numbers."""
+    return sum(
+        np.cos(k * s + rng.uniform(0.0, 2.0 * math.pi))[:, None] * rng.standard_normal(3) for k in range(count)
+    )
+
+
+def thrown_ring(model: str, segments: int, seed: int, turns: float, sideways: float, speed: float) -> Simulation:
+    """A twisted ring with a random velocity; `sideways` scales what there is of it in the ring's plane."""
+    s = 2.0 * math.pi * np.arange(segments) / segments
+    velocity = speed * waves(np.random.default_rng(seed), s, 5) * [sideways, sideways, 1.0]
+    made_of = stiffness(stretch=1e3, twist=0.8, inertia=1e-3)
+    ring = rod(circle(segments), made_of, closed=True, rest="straight", twist=2.0 * math.pi * turns)
+    scene = weightless()
+    scene.add(ring, model, velocity=velocity)
+    return Simulation(scene, threads=1)
+
+
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("case", "model"), runs("closed rod"))
+def test_linking(case: Case, model: str, seed: int) -> None:
+    """Lk = Tw + Wr, once with the twist that directors show and once with the one that the model counts.
+
+    Nothing keeps this rod from passing through itself, which changes Lk by exactly two.
+    """
+
+    def measure(segments: int) -> dict[str, float]:
+        sim = thrown_ring(model, segments, seed, **case.parameters)
+        links, coils = [], []
+        for frame in sim.frames(1, 49):
+            x = frame.positions(0)
+            coils.append(writhe(x))
+            links.append((self_linking(x, frame.directors(0)), counted_twist(sim, model) + coils[-1]))
+        assert np.ptp(coils) > 0.3  # so it did move violently
+        assert links[0][1] == pytest.approx(case.parameters["turns"], abs=1e-12)
+        change = np.array(links) - links[0]
+        passages = np.round(change / 2.0)
+        assert passages.any() == ("passing" in case.name)
+        return {"change": np.abs(change - 2.0 * passages).max()}
+
+    case.check(model, measure)
+
+
+def thrown_rod(model: str, steps: int) -> tuple[Scene, Simulation]:
+    """A bent rod that flies, turns, bends and stretches freely; soft, so that steps can resolve all that it does.
+
+    Its inertia about the tangent is negligible: with more of it the angular momentum would not be that of the points alone.
+    """
+    s = np.linspace(0.0, 1.0, 13)
+    points = np.stack([s, 0.1 * np.sin(3.0 * s), 0.1 * np.cos(4.0 * s)], axis=1)
+    made_of = stiffness(stretch=10.0, bend=0.01, twist=0.01, inertia=1e-9)
+    scene = weightless()
+    velocity = 0.5 * waves(np.random.default_rng(3), math.pi * s, 4)
+    scene.add(rod(points, made_of, rest="straight"), model, velocity=velocity)
+    return scene, precise(scene, substeps=steps // 24)
+
+
+def largest_change(model: str, steps: int, angular: bool) -> float:
+    """Of the momentum during a second, relative to what it was."""
+    scene, sim = thrown_rod(model, steps)
+    length = scene.entries[0].rod.rest_lengths
+    mass = 0.5 * (np.append(length, 0.0) + np.append(0.0, length))[:, None]
+    history = []
+    for frame in sim.frames(1, 25):
+        momentum = mass * frame.velocities(0)
+        history.append((np.cross(frame.positions(0), momentum) if angular else momentum).sum(axis=0))
+    changes = np.linalg.norm(np.array(history) - history[0], axis=1)
+    return float(changes.max() / np.linalg.norm(history[0]))
+
+
+@pytest.mark.parametrize(("case", "model"), runs("free flight, linear momentum"))
+def test_linear_momentum(case: Case, model: str) -> None:
+    """Exact for any step: internal forces cancel in each stage, however far Newton's method goes."""
+    case.check(model, lambda steps: {"change": largest_change(model, steps, angular=False)})
+
+
+@pytest.mark.parametrize(("case", "model"), runs("free flight, angular momentum"))
+def test_angular_momentum(case: Case, model: str) -> None:
+    """Not exact, as SDIRK2 is no symplectic scheme, but of its second order in the step."""
+    case.check(model, lambda steps: {"change": largest_change(model, steps, angular=True)})
+
+
+@pytest.mark.parametrize(("case", "model"), runs("rigid motion"))
+def test_rigid_motion_of_a_bent_rod_costs_nothing(case: Case, model: str) -> None:
+    """The same rod, bent and twisted against its natural shape, drawn elsewhere and turned."""
+    rng = np.random.default_rng(8)
+
+    def measure(segments: int) -> dict[str, float]:
+        s = np.linspace(0.0, 1.0, segments + 1)
+        points = np.stack([s, 0.2 * np.sin(5.0 * s), 0.2 * np.cos(7.0 * s)], axis=1)
+        natural = points + 0.01 * rng.standard_normal(points.shape)
+        flat = stiffness(stretch=100.0)
+
+        def energy(place: np.ndarray, turn: np.ndarray) -> float:
+            scene = weightless()
+            scene.add(
+                rod(
+                    points @ turn.T + place,
+                    flat,
+                    rest=natural,
+                    twist=1.0,
+                    director=turn @ [0.0, 1.0, 0.0],
+                    rest_director=[0.0, 1.0, 0.0],
+                ),
+                model,
+            )
+            return Simulation(scene, threads=1).energies().elastic
+
+        start = energy(np.zeros(3), np.eye(3))
+        assert start > 1.0
+        changes = []
+        for _ in range(10):
+            axis = rng.standard_normal(3)
+            turn = rotation_about(axis / np.linalg.norm(axis), np.array(rng.uniform(-math.pi, math.pi)))
+            changes.append(energy(rng.standard_normal(3), turn) / start - 1.0)
+        return {"energy": np.abs(changes).max()}
+
+    case.check(model, measure)
+
+
+@pytest.mark.parametrize(("case", "model"), runs("rigid motion"))
+def test_rigid_motion_in_time_costs_nothing(case: Case, model: str) -> None:
+    """A curved rod flies straight on, and another follows its clamp around: both stay as they are."""
+
+    def measure(segments: int) -> dict[str, float]:
+        s = np.linspace(0.0, 1.0, segments + 1)
+        curved = rod(np.stack([s, 0.2 * np.sin(5.0 * s), 0.2 * np.cos(7.0 * s)], axis=1), stiffness(stretch=100.0))
+        scene = weightless()
+        scene.add(curved, model, velocity=(1.0, 2.0, 3.0))
+        followed = scene.add(curved, model)
+        clamp = scene.clamp(followed, "start")
+        sim = precise(scene)
+        energies = []
+        for k in range(1, 6):
+            sim.step_frame()
+            energies.append(sim.energies().elastic)
+        turn = rotation_about(np.array([0.6, 0.0, 0.8]), np.array(2.0))
+        sim.move(clamp, position=(1.0, 1.0, 1.0), rotation=turn)
+        sim.step_frame()
+        energies.append(settled(sim).energies().elastic)
+        x = sim.current().positions(followed)
+        assert x == pytest.approx((curved.points - curved.points[0]) @ turn.T + 1.0, abs=1e-8)
+        return {"energy": max(energies)}
+
+    case.check(model, measure)

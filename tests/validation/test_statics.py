@@ -1,0 +1,122 @@
+"""Rods at rest: bent by a load, their weight, a moment; buckled; hanging. Found by settling, against elastica and catenary."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tendril.core import Scene, Simulation
+from tendril.core.geometry.rotations import rotation_about
+
+from .cases import Case, runs
+from .rods import line, precise, rod, settled, stiffness, weightless
+
+
+@pytest.mark.parametrize(("case", "model"), runs("cantilever, tip load"))
+def test_loaded_cantilever(case: Case, model: str) -> None:
+    def measure(segments: int) -> dict[str, float]:
+        scene = weightless()
+        beam = scene.add(rod(line(segments)), model)
+        scene.clamp(beam, "start")
+        scene.load(beam, "end", (0.0, 0.0, -case.parameters["load"]))
+        tip = settled(precise(scene)).current().positions(beam)[-1]
+        return {"x": tip[0], "y": -tip[2]}
+
+    case.check(model, measure)
+
+
+@pytest.mark.parametrize(("case", "model"), runs("heavy cantilever"))
+def test_heavy_cantilever(case: Case, model: str) -> None:
+    def measure(segments: int) -> dict[str, float]:
+        scene = Scene(gravity=(0.0, 0.0, -case.parameters["weight"]))
+        beam = scene.add(rod(line(segments)), model)
+        scene.clamp(beam, "start")
+        tip = settled(precise(scene)).current().positions(beam)[-1]
+        return {"x": tip[0], "y": -tip[2], "y/x": -tip[2] / tip[0]}
+
+    case.check(model, measure)
+
+
+@pytest.mark.parametrize(("case", "model"), runs("end moment"))
+def test_end_moment_closes_a_circle(case: Case, model: str) -> None:
+    """One end is clamped, the cross-section of the other is turned while it may go where it likes."""
+
+    def measure(segments: int) -> dict[str, float]:
+        scene = weightless()
+        beam = scene.add(rod(line(segments)), model)
+        scene.clamp(beam, "start")
+        end = scene.orient(beam, "end")
+        sim = precise(scene)
+
+        def turn_to(angle: float) -> float:
+            sim.move(end, rotation=rotation_about(np.array([0.0, -1.0, 0.0]), np.array(angle)))
+            sim.step_frame()
+            return settled(sim).energies().elastic
+
+        turn = case.parameters["turn"]
+        for k in range(1, 13):
+            energy = turn_to(turn * k / 12)
+        x = sim.current().positions(beam)
+        spokes = np.linalg.norm(x[:-1] - x[:-1].mean(axis=0), axis=1)
+        return {
+            "energy": energy,
+            "radius": spokes.mean(),
+            "gap": float(np.linalg.norm(x[-1] - x[0])),
+            "moment": work_rate(turn_to, turn, 1e-3),
+        }
+
+    case.check(model, measure)
+
+
+@pytest.mark.parametrize(("case", "model"), runs("buckled between pins"))
+def test_buckled_between_pins(case: Case, model: str) -> None:
+    span = case.parameters["span"]
+
+    def measure(segments: int) -> dict[str, float]:
+        arch = line(segments, span)
+        arch[:, 2] = 0.3 * np.sin(math.pi * arch[:, 0] / span)
+        scene = weightless()
+        beam = scene.add(rod(arch, rest=line(segments)), model)
+        scene.pin(beam, "start")
+        end = scene.pin(beam, "end")
+        sim = settled(precise(scene))
+        x = sim.current().positions(beam)
+        return {
+            "height": x[segments // 2, 2],
+            "end angle": math.atan2(x[1, 2], x[1, 0]),
+            "load": -work_rate(lambda at: energy_with_end_at(sim, end, at), span, 1e-4) / math.pi**2,
+        }
+
+    case.check(model, measure)
+
+
+@pytest.mark.parametrize(("case", "model"), runs("catenary"))
+def test_catenary(case: Case, model: str) -> None:
+    span, length = case.parameters["span"], case.parameters["length"]
+
+    def measure(segments: int) -> dict[str, float]:
+        # A V of the right length: as a chain without tension would be laid out.
+        x = line(segments, span)
+        x[:, 2] = -np.minimum(x[:, 0], span - x[:, 0]) * math.sqrt((length / span) ** 2 - 1.0)
+        limp = stiffness(stretch=1e6, bend=1e-8, twist=1e-8, inertia=1e-6)
+        scene = Scene(gravity=(0.0, 0.0, -1.0))
+        chain = scene.add(rod(x, limp, rest=line(segments, length)), model)
+        scene.pin(chain, "start")
+        end = scene.pin(chain, "end")
+        sim = settled(precise(scene))
+        sag = -sim.current().positions(chain)[segments // 2, 2]
+        return {"sag": sag, "a": work_rate(lambda at: energy_with_end_at(sim, end, at), span, 1e-4)}
+
+    case.check(model, measure)
+
+
+def energy_with_end_at(sim: Simulation, end: int, x: float) -> float:
+    sim.move(end, position=(x, 0.0, 0.0))
+    sim.step_frame()
+    return settled(sim).energies().total
+
+
+def work_rate(energy_at, place: float, step: float) -> float:
+    """The force or moment that moves what is held: by how much the energy at rest grows with its place."""
+    return (energy_at(place + step) - energy_at(place - step)) / (2.0 * step)
