@@ -44,19 +44,25 @@ class Frame:
     number: int
     time: float  # s since the first frame
     report: Report
-    _samples: tuple[tuple[Array, Array, Array], ...] = field(repr=False)  # per rod: positions, velocities, directors
+    _samples: tuple[tuple[Array, Array, Array], ...] = field(repr=False)  # per block: positions, velocities, directors
+    _places: Sequence[tuple[int, int, int, int]] = field(
+        repr=False
+    )  # per rod: block, first and last + 1 vertex and edge
 
     def positions(self, rod: RodId) -> Array:
         """(n, 3) m"""
-        return self._samples[rod][0]
+        block, first, end, _ = self._places[rod]
+        return self._samples[block][0][first:end]
 
     def velocities(self, rod: RodId) -> Array:
         """(n, 3) m/s"""
-        return self._samples[rod][1]
+        block, first, end, _ = self._places[rod]
+        return self._samples[block][1][first:end]
 
     def directors(self, rod: RodId) -> Array:
         """(m, 3) first material director of each edge"""
-        return self._samples[rod][2]
+        block, first, _, end = self._places[rod]
+        return self._samples[block][2][first:end]
 
 
 class Simulation:
@@ -115,6 +121,11 @@ class Simulation:
                     workers=workers,
                 )
             )
+        self._places = []  # per rod: block, first and last + 1 of its sample points and of its edges
+        for (block_number, k), entry in zip(self._rods, scene.entries, strict=True):
+            start = self._blocks[block_number].sample_start
+            first = int(start[k])
+            self._places.append((block_number, first, int(start[k + 1]), first + entry.rod.edge_count))
         self.state_size = sum(block.state_size for block in self._blocks)
         self._holds = HoldMotion(scene, self._blocks, self._block_holds)
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self._blocks]
@@ -169,20 +180,11 @@ class Simulation:
 
     def current(self) -> Frame:
         work, self._work = self._work, Work()
-        samples = []
-        for (block_number, number_), entry in zip(self._rods, self.scene.entries, strict=True):
-            block = self._blocks[block_number]
-            first, end = int(block.sample_start[number_]), int(block.sample_start[number_ + 1])
-            edges = first + entry.rod.edge_count
-            samples.append(
-                (
-                    block.positions()[first:end].copy(),
-                    block.velocities()[first:end].copy(),
-                    block.directors()[first:edges].copy(),
-                )
-            )
+        samples = tuple(
+            (block.positions().copy(), block.velocities().copy(), block.directors().copy()) for block in self._blocks
+        )
         report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
-        return Frame(self.frame, self.time, report, tuple(samples))
+        return Frame(self.frame, self.time, report, samples, self._places)
 
     def energies(self) -> Energies:
         return sum((block.energies(self.scene.gravity) for block in self._blocks), Energies())

@@ -57,8 +57,8 @@ def _seen_turns(x: Array, y: Array) -> float:
     for i in range(n):
         k = i + 1 if i + 1 < n else 0
         for j in range(m):
-            l = j + 1 if j + 1 < m else 0
-            a, b, c, d = _unit(x, i, y, j), _unit(x, k, y, j), _unit(x, k, y, l), _unit(x, i, y, l)
+            o = j + 1 if j + 1 < m else 0
+            a, b, c, d = _unit(x, i, y, j), _unit(x, k, y, j), _unit(x, k, y, o), _unit(x, i, y, o)
             total += _triangle(a, b, c) + _triangle(a, c, d)
     return total / (4.0 * math.pi)
 

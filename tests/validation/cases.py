@@ -96,6 +96,20 @@ CASES = (
             (10.0, "0.44500", "0.81061"),
         )
     ),
+    *(
+        Case(
+            1,
+            f"cantilever, tip load 5, {name}",
+            {"load": 5.0, **options},
+            theory.loaded_cantilever(5.0)._asdict(),
+            der(40, 80, 160, tolerance=5e-5),
+        )
+        for name, options in (
+            ("uneven mesh", {"uneven": 0.4}),
+            ("towards the first director", {"bend": (1.0, 3.0), "director": (0.0, 0.0, 1.0)}),
+            ("towards the second director", {"bend": (3.0, 1.0), "director": (0.0, 1.0, 0.0)}),
+        )
+    ),
     Case(
         2,
         "heavy cantilever, weight 1",
@@ -195,15 +209,15 @@ CASES = (
     ),
     Case(
         13,
-        "closed rod, unpassed",
-        {"turns": 1.3, "sideways": 0.1, "speed": 3.0},
+        "closed rod, jumping",
+        {"turns": 1.3, "sideways": 0.0, "speed": 1.0},
         {"change": 0.0},
         der(60, tolerance=1e-12, order=None),
     ),
     Case(
         13,
-        "closed rod, passing through itself",
-        {"turns": 3.0, "sideways": 1.0, "speed": 5.0},
+        "closed rod, flung through itself",
+        {"turns": 3.0, "sideways": 1.0, "speed": 8.0},
         {"change": 0.0},
         der(60, tolerance=1e-12, order=None),
     ),

@@ -11,14 +11,24 @@ from tendril.core import Rod, Scene, Simulation, Stiffness
 STIFF = 1e8
 
 
-def stiffness(stretch: float = STIFF, bend: float = 1.0, twist: float = 1.0, inertia: float | None = None) -> Stiffness:
-    return Stiffness(stretch, bend, bend, twist, mass_per_length=1.0, inertia_per_length=inertia)
+def stiffness(
+    stretch: float = STIFF,
+    bend: float | tuple[float, float] = 1.0,
+    twist: float = 1.0,
+    inertia: float | None = None,
+) -> Stiffness:
+    bend_1, bend_2 = bend if isinstance(bend, tuple) else (bend, bend)
+    return Stiffness(stretch, bend_1, bend_2, twist, mass_per_length=1.0, inertia_per_length=inertia)
 
 
-def line(segments: int, length: float = 1.0) -> np.ndarray:
+def line(segments: int, length: float = 1.0, uneven: float = 0.0) -> np.ndarray:
+    """Along x. With `uneven`, every other segment is longer by this part and those between are shorter."""
+    parts = np.ones(segments)
+    parts[::2] += uneven
+    parts[1::2] -= uneven
     points = np.zeros((segments + 1, 3))
-    points[:, 0] = np.linspace(0.0, length, segments + 1)
-    return points
+    points[1:, 0] = np.cumsum(parts)
+    return points * (length / points[-1, 0])
 
 
 def circle(segments: int, radius: float = 1.0) -> np.ndarray:

@@ -11,7 +11,7 @@ from tendril.core.geometry.linking import self_linking, writhe
 from tendril.core.geometry.rotations import rotation_about
 
 from .cases import Case, runs
-from .rods import circle, line, precise, rod, settled, stiffness, weightless
+from .rods import circle, precise, rod, settled, stiffness, weightless
 
 
 def counted_twist(sim: Simulation, model: str) -> float:
@@ -22,17 +22,16 @@ def counted_twist(sim: Simulation, model: str) -> float:
     raise NotImplementedError(model)
 
 
-def waves(rng: np.random.Generator, s: np.ndarray, count: int) -> np.ndarray:
-    """A smooth random vector field along a rod, of the first few wave numbers."""
-    return sum(
-        np.cos(k * s + rng.uniform(0.0, 2.0 * math.pi))[:, None] * rng.standard_normal(3) for k in range(count)
-    )
+def waves(rng: np.random.Generator, s: np.ndarray, numbers: range) -> np.ndarray:
+    """A smooth random vector field along a rod, of a few wave numbers."""
+    return sum(np.cos(k * s + rng.uniform(0.0, 2.0 * math.pi))[:, None] * rng.standard_normal(3) for k in numbers)
 
 
 def thrown_ring(model: str, segments: int, seed: int, turns: float, sideways: float, speed: float) -> Simulation:
     """A twisted ring with a random velocity; `sideways` scales what there is of it in the ring's plane."""
     s = 2.0 * math.pi * np.arange(segments) / segments
-    velocity = speed * waves(np.random.default_rng(seed), s, 5) * [sideways, sideways, 1.0]
+    velocity = waves(np.random.default_rng(seed), s, range(2, 5)) * [sideways, sideways, 1.0]
+    velocity *= speed / math.sqrt(np.mean(velocity**2) * 3.0)
     made_of = stiffness(stretch=1e3, twist=0.8, inertia=1e-3)
     ring = rod(circle(segments), made_of, closed=True, rest="straight", twist=2.0 * math.pi * turns)
     scene = weightless()
@@ -40,7 +39,14 @@ def thrown_ring(model: str, segments: int, seed: int, turns: float, sideways: fl
     return Simulation(scene, threads=1)
 
 
-SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))]
+def goes_around(x: np.ndarray) -> bool:
+    """Seen from above, the ring goes around its middle without turning back: so it does not meet itself."""
+    x = x[:, :2] - x[:, :2].mean(axis=0)
+    y = np.roll(x, -1, axis=0)
+    return bool(np.all(x[:, 0] * y[:, 1] > x[:, 1] * y[:, 0]))
+
+
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 13))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -48,22 +54,25 @@ SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12
 def test_linking(case: Case, model: str, seed: int) -> None:
     """Lk = Tw + Wr, once with the twist that directors show and once with the one that the model counts.
 
-    Nothing keeps this rod from passing through itself, which changes Lk by exactly two.
+    Nothing keeps a rod from passing through itself when it is flung; each passage changes Lk by two, exactly.
     """
 
     def measure(segments: int) -> dict[str, float]:
         sim = thrown_ring(model, segments, seed, **case.parameters)
-        links, coils = [], []
+        links, coils, apart = [], [], True
         for frame in sim.frames(1, 49):
             x = frame.positions(0)
+            apart = apart and goes_around(x)
             coils.append(writhe(x))
             links.append((self_linking(x, frame.directors(0)), counted_twist(sim, model) + coils[-1]))
-        assert np.ptp(coils) > 0.3  # so it did move violently
+        assert np.ptp(coils) > 0.05  # so twist and writhe did exchange
+        assert apart == ("flung" not in case.name)
         assert links[0][1] == pytest.approx(case.parameters["turns"], abs=1e-12)
         change = np.array(links) - links[0]
-        passages = np.round(change / 2.0)
-        assert passages.any() == ("passing" in case.name)
-        return {"change": np.abs(change - 2.0 * passages).max()}
+        if not apart:
+            assert np.abs(change).max() > 1.0
+            change -= 2.0 * np.round(change / 2.0)
+        return {"change": np.abs(change).max()}
 
     case.check(model, measure)
 
@@ -77,7 +86,7 @@ def thrown_rod(model: str, steps: int) -> tuple[Scene, Simulation]:
     points = np.stack([s, 0.1 * np.sin(3.0 * s), 0.1 * np.cos(4.0 * s)], axis=1)
     made_of = stiffness(stretch=10.0, bend=0.01, twist=0.01, inertia=1e-9)
     scene = weightless()
-    velocity = 0.5 * waves(np.random.default_rng(3), math.pi * s, 4)
+    velocity = 0.5 * waves(np.random.default_rng(3), math.pi * s, range(4))
     scene.add(rod(points, made_of, rest="straight"), model, velocity=velocity)
     return scene, precise(scene, substeps=steps // 24)
 
@@ -116,7 +125,7 @@ def test_rigid_motion_of_a_bent_rod_costs_nothing(case: Case, model: str) -> Non
         s = np.linspace(0.0, 1.0, segments + 1)
         points = np.stack([s, 0.2 * np.sin(5.0 * s), 0.2 * np.cos(7.0 * s)], axis=1)
         natural = points + 0.01 * rng.standard_normal(points.shape)
-        flat = stiffness(stretch=100.0)
+        flat = stiffness(stretch=100.0, bend=(1.0, 4.0))
 
         def energy(place: np.ndarray, turn: np.ndarray) -> float:
             scene = weightless()
@@ -151,14 +160,17 @@ def test_rigid_motion_in_time_costs_nothing(case: Case, model: str) -> None:
 
     def measure(segments: int) -> dict[str, float]:
         s = np.linspace(0.0, 1.0, segments + 1)
-        curved = rod(np.stack([s, 0.2 * np.sin(5.0 * s), 0.2 * np.cos(7.0 * s)], axis=1), stiffness(stretch=100.0))
+        curved = rod(
+            np.stack([s, 0.2 * np.sin(5.0 * s), 0.2 * np.cos(7.0 * s)], axis=1),
+            stiffness(stretch=100.0, bend=(1.0, 4.0)),
+        )
         scene = weightless()
         scene.add(curved, model, velocity=(1.0, 2.0, 3.0))
         followed = scene.add(curved, model)
         clamp = scene.clamp(followed, "start")
         sim = precise(scene)
         energies = []
-        for k in range(1, 6):
+        for _ in range(5):
             sim.step_frame()
             energies.append(sim.energies().elastic)
         turn = rotation_about(np.array([0.6, 0.0, 0.8]), np.array(2.0))

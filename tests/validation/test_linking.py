@@ -35,12 +35,12 @@ def across(points: np.ndarray, towards: np.ndarray) -> np.ndarray:
 
 def test_two_rings() -> None:
     ring = circle(13)
-    chained = circle(11)[:, [1, 2, 0]] + [1.0, 0.0, 0.0]
+    chained = circle(11)[:, [1, 2, 0]] + np.array([1.0, 0.0, 0.0])
     assert linking_number(ring, chained) == pytest.approx(1.0, abs=1e-14)
     assert linking_number(chained, ring) == pytest.approx(1.0, abs=1e-14)
     assert linking_number(ring, chained[::-1]) == pytest.approx(-1.0, abs=1e-14)
     assert linking_number(ring, chained * MIRROR) == pytest.approx(-1.0, abs=1e-14)
-    assert linking_number(ring, chained + [2.5, 0.0, 0.0]) == pytest.approx(0.0, abs=1e-14)
+    assert linking_number(ring, chained + np.array([2.5, 0.0, 0.0])) == pytest.approx(0.0, abs=1e-14)
 
 
 def test_a_coil_winds_around_a_ring() -> None:

@@ -106,8 +106,8 @@ def test_twist_of_either_hand_does_the_same(case: Case, model: str) -> None:
     assert math.isclose(lowest(1.0), lowest(-1.0), rel_tol=1e-4)
 
 
-def test_helix_of_a_state_out_of_equilibrium_is_refused() -> None:
-    """The helper must not find frequencies where there is no equilibrium."""
+def test_a_state_out_of_equilibrium_is_refused() -> None:
+    """The helper must not give frequencies where there is no equilibrium."""
     scene = loaded_straight_rod("der", 20, "cantilever", -1.0)
     scene.load(0, 10, (0.0, 1.0, 0.0))
     with pytest.raises(AssertionError, match="not in equilibrium"):

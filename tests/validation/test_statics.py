@@ -16,10 +16,15 @@ from .rods import line, precise, rod, settled, stiffness, weightless
 @pytest.mark.parametrize(("case", "model"), runs("cantilever, tip load"))
 def test_loaded_cantilever(case: Case, model: str) -> None:
     def measure(segments: int) -> dict[str, float]:
+        p = case.parameters
+        made_of = stiffness(bend=p.get("bend", 1.0))
+        beam_rod = rod(
+            line(segments, uneven=p.get("uneven", 0.0)), made_of, director=p.get("director", (0.0, 0.0, 1.0))
+        )
         scene = weightless()
-        beam = scene.add(rod(line(segments)), model)
+        beam = scene.add(beam_rod, model)
         scene.clamp(beam, "start")
-        scene.load(beam, "end", (0.0, 0.0, -case.parameters["load"]))
+        scene.load(beam, "end", (0.0, 0.0, -p["load"]))
         tip = settled(precise(scene)).current().positions(beam)[-1]
         return {"x": tip[0], "y": -tip[2]}
 

@@ -41,7 +41,8 @@ def heavy_cantilever(weight: float) -> Tip:
 
         return solve_ivp(slope, (0.0, 1.0), [0.0, moment, 0.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
 
-    moment = root(lambda moment: shoot(moment)[1], 0.0, 0.5 * weight + 1e-9)  # that of a rod which stays straight is more
+    most = 0.5 * weight  # as long as the rod stays straight
+    moment = root(lambda moment: shoot(moment)[1], 0.0, most + 1e-9)
     return Tip(*shoot(moment)[2:])
 
 

@@ -181,26 +181,31 @@ def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: flo
     )  # of the step, at the end of the first stage
     h = part * step.h * fraction
     ratio = (1.0 - GAMMA) / GAMMA
-    if rods.damping_time[r] > 0.0 and not update_geometry(rods, frames, geometry, q, r):
-        return False
+    damped = rods.damping_time[r] > 0.0
+    if damped:
+        if not update_geometry(rods, frames, geometry, q, r):
+            return False
+        for i in range(first, end):
+            stretch0[i] = stretch[i]
+            stretch_star[i] = stretch[i]
+            for s in range(2):
+                for c in range(5):
+                    strain0[i, s, c] = strain[i, s, c]
+                    strain_star[i, s, c] = strain[i, s, c]
     for i in range(first, end):
-        stretch0[i] = stretch[i]
-        stretch_star[i] = stretch[i]
-        for s in range(2):
-            for c in range(5):
-                strain0[i, s, c] = strain[i, s, c]
-                strain_star[i, s, c] = strain[i, s, c]
         for c in range(4):
             q_star[i, c] = q[i, c]
             v_star[i, c] = v[i, c]
     for k in range(stages):
         at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
-        if k == 1:
+        if k == 1 and damped:
             for i in range(first, end):
                 stretch_star[i] = stretch0[i] + ratio * (stretch[i] - stretch0[i])
                 for s in range(2):
                     for c in range(5):
                         strain_star[i, s, c] = strain0[i, s, c] + ratio * (strain[i, s, c] - strain0[i, s, c])
+        if k == 1:
+            for i in range(first, end):
                 for c in range(4):
                     q_star[i, c] += ratio * h * v[i, c]
                     v_star[i, c] += ratio * h * a[i, c]
