@@ -47,11 +47,25 @@ def announce_compilation() -> None:
 
 def kernel(function: F) -> F:
     """A compiled function on plain arrays: cached on disk, free of the GIL, IEEE arithmetic but for fused multiply-add."""
+    return _compiled(function, no_cfunc_wrapper=True)
+
+
+def part(function: F) -> F:
+    """A part of kernels, which only they call. Without an entry from Python it compiles in half the time."""
+    return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
     before = getattr(numba_config, "CACHE_DIR")  # another add-on may have its own  # noqa: B009
     setattr(numba_config, "CACHE_DIR", str(cache_folder()))  # noqa: B010
     try:
         compiled = numba.njit(
-            cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp"}, boundscheck=False
+            cache=True,
+            nogil=True,
+            error_model="numpy",
+            fastmath={"contract", "nsz", "arcp"},
+            boundscheck=False,
+            **options,
         )(function)
     finally:
         setattr(numba_config, "CACHE_DIR", before)  # noqa: B010

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from ..errors import Array
-from ..jit import kernel
+from ..jit import part
 
 VISCOSITY = 1.8e-5  # of air at 15 degrees C, Pa s
 SKIN_FRICTION = 0.02  # of a cylinder along its axis
 
 
-@kernel
+@part
 def cylinder_drag(
     radii: Array,
     mass: Array,

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import Array
 from ...geometry.frames import Vector, cross, dot
-from ...jit import kernel
+from ...jit import part
 
 LANES = 8
 
@@ -44,7 +44,7 @@ def make_lanes() -> Array:
     return array
 
 
-@kernel
+@part
 def curvatures(
     ta: Vector, d1a: Vector, d2a: Vector, tb: Vector, d1b: Vector, d2b: Vector
 ) -> tuple[float, float, float, float, float]:
@@ -56,22 +56,22 @@ def curvatures(
     return dot(kb, d2a), -dot(kb, d1a), dot(kb, d2b), -dot(kb, d1b), chi
 
 
-@kernel
+@part
 def _load(x: Array, row: int, lane: int) -> Vector:
     return (x[row * LANES + lane], x[(row + 1) * LANES + lane], x[(row + 2) * LANES + lane])
 
 
-@kernel
+@part
 def _scaled(f: float, a: Vector) -> Vector:
     return (f * a[0], f * a[1], f * a[2])
 
 
-@kernel
+@part
 def _plus(f: float, a: Vector, g: float, b: Vector) -> Vector:
     return (f * a[0] + g * b[0], f * a[1] + g * b[1], f * a[2] + g * b[2])
 
 
-@kernel
+@part
 def _rows(a: Vector, b: Vector, c: Vector, d: Vector, e: Vector) -> tuple[Five, Five, Five]:
     """The x, y and z components of five vectors."""
     return (
@@ -81,17 +81,17 @@ def _rows(a: Vector, b: Vector, c: Vector, d: Vector, e: Vector) -> tuple[Five, 
     )
 
 
-@kernel
+@part
 def _times(k0: float, k1: float, k2: float, k3: float, k4: float, a: Five) -> Five:
     return (k0 * a[0], k1 * a[1], k2 * a[2], k3 * a[3], k4 * a[4])
 
 
-@kernel
+@part
 def _dot5(a: Five, b: Five) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4]
 
 
-@kernel
+@part
 def element_lanes(x: Array, weight: float, exact: float) -> None:
     """Fills the rows ENERGY ... of all lanes.
 

@@ -11,7 +11,7 @@ import math
 
 from ...errors import Array
 from ...geometry.frames import Vector, cross, signed_angle, transport, turn
-from ...jit import kernel
+from ...jit import kernel, part
 from ...linalg.bordered_band import BORDER, COLUMN
 from .arrays import FRAMED, FREE_END, Forces, Geometry, HeldFrames, Rods, Stage, System
 from .element import (
@@ -44,17 +44,17 @@ from .element import (
 )  # fmt: skip
 
 
-@kernel
+@part
 def get(a: Array, i: int) -> Vector:
     return (a[i, 0], a[i, 1], a[i, 2])
 
 
-@kernel
+@part
 def put(a: Array, i: int, x: Vector) -> None:
     a[i, 0], a[i, 1], a[i, 2] = x
 
 
-@kernel
+@part
 def edge_of(q: Array, i: int, j: int) -> tuple[float, Vector]:
     """Length and tangent of the edge from vertex i to vertex j; length zero is left for the caller to see."""
     x, y, z = q[j, 0] - q[i, 0], q[j, 1] - q[i, 1], q[j, 2] - q[i, 2]
@@ -63,7 +63,7 @@ def edge_of(q: Array, i: int, j: int) -> tuple[float, Vector]:
     return length, (x * f, y * f, z * f)
 
 
-@kernel
+@part
 def nearest_turn(angle: float, to: float) -> float:
     """The angle plus the whole turns that bring it nearest to `to`: twist is remembered beyond pi."""
     difference = to - angle
@@ -166,7 +166,7 @@ def evaluate(
     return potential + _elements(rods, frames, stage, geometry, system, r, weight, lanes, exact)
 
 
-@kernel
+@part
 def _elements(
     rods: Rods,
     frames: HeldFrames,
@@ -238,7 +238,7 @@ def _elements(
     return energy
 
 
-@kernel
+@part
 def _gather_frame(frames: HeldFrames, lanes: Array, lane: int, i: int, row: int) -> None:
     t = get(frames.tangent, i)
     d1 = turn(get(frames.director, i), t, frames.spin[i])
@@ -251,7 +251,7 @@ def _gather_frame(frames: HeldFrames, lanes: Array, lane: int, i: int, row: int)
     lanes[at], lanes[at + LANES], lanes[at + 2 * LANES] = d2
 
 
-@kernel
+@part
 def _scatter_lanes(system: System, lanes: Array, filled: int, first: int, end: int, closed: bool, r: int) -> float:
     """Adds what element_lanes computed to gradient and matrix; returns the energy."""
     gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
@@ -291,7 +291,7 @@ def _scatter_lanes(system: System, lanes: Array, filled: int, first: int, end: i
     return energy
 
 
-@kernel
+@part
 def _clear(rods: Rods, system: System, r: int) -> None:
     first, end = rods.start[r], rods.start[r + 1]
     gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
@@ -310,7 +310,7 @@ def _clear(rods: Rods, system: System, r: int) -> None:
                 corner[r, c, s] = 0.0
 
 
-@kernel
+@part
 def _stretch(rods: Rods, geometry: Geometry, stage: Stage, gradient: Array, r: int, weight: float) -> float:
     """Energy EA l / 2 (|e| / l - 1)^2 of the edges, and its gradient; its Hessian goes with the elements'."""
     first, end = rods.start[r], rods.start[r + 1]
@@ -327,7 +327,7 @@ def _stretch(rods: Rods, geometry: Geometry, stage: Stage, gradient: Array, r: i
     return energy
 
 
-@kernel
+@part
 def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array, r: int, h: float) -> float:
     """Potential of inertia, drag and load, with its derivatives."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
@@ -381,7 +381,7 @@ def place(k: int, n: int, closed: bool) -> int:
     return k - n if k >= n else k
 
 
-@kernel
+@part
 def _add(
     band: Array,
     border: Array,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...errors import Array
-from ...jit import kernel
+from ...jit import kernel, part
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
 from .arrays import Forces, Geometry, HeldFrames, Rods, Stage, Step, System
 from .evaluate import evaluate, place, rebase, update_geometry
@@ -13,7 +13,7 @@ from .evaluate import evaluate, place, rebase, update_geometry
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
 
 
-@kernel
+@part
 def minimise(
     rods: Rods,
     frames: HeldFrames,
@@ -90,7 +90,7 @@ def minimise(
                 break
 
 
-@kernel
+@part
 def _foresee_tension(
     rods: Rods, stage: Stage, geometry: Geometry, direction: Array, first: int, end: int, closed: bool, weight: float
 ) -> None:
@@ -104,7 +104,7 @@ def _foresee_tension(
         tension[j] = rods.stretch[j] * (strain + weight * (strain - stage.stretch[j]))
 
 
-@kernel
+@part
 def factor_matrix(rods: Rods, system: System, r: int) -> bool:
     """Takes the held unknowns out of the matrix and factors it. False if it is not positive definite."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]

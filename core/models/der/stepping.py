@@ -13,7 +13,7 @@ import math
 from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...geometry.frames import Vector, dot, signed_angle, transport
-from ...jit import kernel
+from ...jit import kernel, part
 from .arrays import BACKWARD_EULER, FRAMED, MIDPOINT, SDIRK2, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
 from .evaluate import edge_of, get, nearest_turn, put, update_geometry
 from .newton import minimise
@@ -87,7 +87,7 @@ def measure_rods(b: Arrays, first_rod: int, last_rod: int) -> None:
                     energy[r, 1 if c < 4 else 2] += 0.5 * stiffness[i, slot, c] * deviation * deviation
 
 
-@kernel
+@part
 def _copy(source: State, target: State, first: int, end: int) -> None:
     for i in range(first, end):
         for c in range(4):
@@ -100,7 +100,7 @@ def _copy(source: State, target: State, first: int, end: int) -> None:
         target.twist[i, 1] = source.twist[i, 1]
 
 
-@kernel
+@part
 def _begin(rods: Rods, state: State, holds: Holds, frames: HeldFrames, geometry: Geometry, r: int, at: float) -> None:
     """Makes the state the base of frames. `at` is the fraction of the step at which it stands."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
@@ -123,7 +123,7 @@ def _begin(rods: Rods, state: State, holds: Holds, frames: HeldFrames, geometry:
     _place_frames(rods, holds, frames, first, end, at)
 
 
-@kernel
+@part
 def _place_frames(rods: Rods, holds: Holds, frames: HeldFrames, first: int, end: int, at: float) -> None:
     """Held frames of vertices at a fraction of the step, between those of its beginning and its end."""
     for i in range(first, end):
@@ -136,7 +136,7 @@ def _place_frames(rods: Rods, holds: Holds, frames: HeldFrames, first: int, end:
             frames.spin[i] = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
 
 
-@kernel
+@part
 def _blend(x: Vector, y: Vector, at: float) -> Vector:
     z = (x[0] + at * (y[0] - x[0]), x[1] + at * (y[1] - x[1]), x[2] + at * (y[2] - x[2]))
     length = math.sqrt(dot(z, z))
@@ -146,7 +146,7 @@ def _blend(x: Vector, y: Vector, at: float) -> Vector:
     return (z[0] * f, z[1] * f, z[2] * f)
 
 
-@kernel
+@part
 def _place_held(
     rods: Rods, holds: Holds, frames: HeldFrames, geometry: Geometry, q: Array, first: int, end: int, at: float
 ) -> None:
@@ -167,7 +167,7 @@ def _place_held(
             q[i, 3] = 0.0
 
 
-@kernel
+@part
 def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: float, scheme: int) -> bool:
     """Advances by `part` of a step from a state that _begin has made the base. False if Newton did not converge."""
     rods, state, holds, frames, stage, geometry = b.rods, b.state, b.holds, b.frames, b.stage, b.geometry
@@ -246,7 +246,7 @@ def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: flo
     return True
 
 
-@kernel
+@part
 def _finish(state: State, geometry: Geometry, first: int, end: int) -> None:
     """Accepts the iterate: its frames become the state's, its theta begins anew."""
     q = state.q
@@ -258,7 +258,7 @@ def _finish(state: State, geometry: Geometry, first: int, end: int) -> None:
         q[i, 3] = 0.0
 
 
-@kernel
+@part
 def _stand_still(
     rods: Rods,
     state: State,
