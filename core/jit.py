@@ -59,7 +59,7 @@ def _compiled(function: F, **options: bool) -> F:
     before = getattr(numba_config, "CACHE_DIR")  # another add-on may have its own  # noqa: B009
     setattr(numba_config, "CACHE_DIR", str(cache_folder()))  # noqa: B010
     try:
-        compiled = numba.njit(
+        compiled = numba.njit(  # type: ignore[call-overload]  # numba's stubs don't know all of its options
             cache=True,
             nogil=True,
             error_model="numpy",

@@ -100,7 +100,7 @@ class Simulation:
         if jit.is_cold():
             jit.announce_compilation()
 
-        self._blocks: list[ModelBlock] = []
+        self.blocks: list[ModelBlock] = []  # one per model, in the order of first use
         self._rods: list[tuple[int, int]] = [(0, 0)] * len(scene.entries)  # per rod id: its block, its number there
         self._block_holds: list[Array] = []  # per block: the ids of its holds
         workers = Workers(threads)
@@ -109,9 +109,9 @@ class Simulation:
             numbers = {rod: k for k, rod in enumerate(ids)}
             holds = [k for k, hold in enumerate(scene.holds) if hold.rod in numbers]
             for rod, k in numbers.items():
-                self._rods[rod] = (len(self._blocks), k)
+                self._rods[rod] = (len(self.blocks), k)
             self._block_holds.append(np.array(holds, dtype=np.int64))
-            self._blocks.append(
+            self.blocks.append(
                 make_block(
                     model,
                     [scene.entries[k] for k in ids],
@@ -123,12 +123,12 @@ class Simulation:
             )
         self._places = []  # per rod: block, first and last + 1 of its sample points and of its edges
         for (block_number, k), entry in zip(self._rods, scene.entries, strict=True):
-            start = self._blocks[block_number].sample_start
+            start = self.blocks[block_number].sample_start
             first = int(start[k])
             self._places.append((block_number, first, int(start[k + 1]), first + entry.rod.edge_count))
-        self.state_size = sum(block.state_size for block in self._blocks)
-        self._holds = HoldMotion(scene, self._blocks, self._block_holds)
-        self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self._blocks]
+        self.state_size = sum(block.state_size for block in self.blocks)
+        self._holds = HoldMotion(scene, self.blocks, self._block_holds)
+        self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
         self._timed_loads = any(callable(load.force) for load in scene.loads)
         self._work = Work()
         self._holds.follow_paths(self.time)
@@ -181,13 +181,13 @@ class Simulation:
     def current(self) -> Frame:
         work, self._work = self._work, Work()
         samples = tuple(
-            (block.positions().copy(), block.velocities().copy(), block.directors().copy()) for block in self._blocks
+            (block.positions().copy(), block.velocities().copy(), block.directors().copy()) for block in self.blocks
         )
         report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
         return Frame(self.frame, self.time, report, samples, self._places)
 
     def energies(self) -> Energies:
-        return sum((block.energies(self.scene.gravity) for block in self._blocks), Energies())
+        return sum((block.energies(self.scene.gravity) for block in self.blocks), Energies())
 
     def settle(self, *, still: float = 1e-9, most_steps: int = 400) -> bool:
         """Lets all rods come to rest where the forces of this moment balance, without passing time.
@@ -198,22 +198,22 @@ class Simulation:
         h = 0.1 / self.frame_rate
         self._holds.advance(0.0, self.time)
         for _ in range(most_steps):
-            before = [block.positions().copy() for block in self._blocks]
-            for block in self._blocks:
+            before = [block.positions().copy() for block in self.blocks]
+            for block in self.blocks:
                 block.stop()
             work, self._work = self._work, Work()
             self._step(h, 1, self.time, settling=True)
             smooth = self._work.halvings + self._work.failures == 0
             self._work = work + self._work
             moved = max(
-                float(np.abs(block.positions() - x).max()) for block, x in zip(self._blocks, before, strict=True)
+                float(np.abs(block.positions() - x).max()) for block, x in zip(self.blocks, before, strict=True)
             )
             if smooth and h > 1e3 and moved < still * size:
                 break
             h = min(h * 3.0, 1e6) if smooth else max(h / 10.0, 1e-6)
         else:
             smooth = False
-        for block in self._blocks:
+        for block in self.blocks:
             block.stop()
         return smooth
 
@@ -221,7 +221,7 @@ class Simulation:
         """All that is needed to go on from here, as a flat array."""
         out = np.empty(self.state_size)
         at = 0
-        for block in self._blocks:
+        for block in self.blocks:
             block.pack_state(out[at : at + block.state_size])
             at += block.state_size
         return out
@@ -232,7 +232,7 @@ class Simulation:
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)
         at = 0
-        for block in self._blocks:
+        for block in self.blocks:
             block.unpack_state(flat[at : at + block.state_size])
             at += block.state_size
         self._holds.follow_paths(self.time)
@@ -243,23 +243,23 @@ class Simulation:
         scene = self.scene
         self._send_holds(self._holds.poses())
         self._load_forces(time)
-        for block, forces in zip(self._blocks, self._forces, strict=True):
+        for block, forces in zip(self.blocks, self._forces, strict=True):
             air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
             block.free_steps(h, count, forces, scene.wind, air, drag, settling)
             self._work = self._work + block.take_work()
 
     def _send_holds(self, poses: tuple[Array, Array, Array]) -> None:
-        for block, ids in zip(self._blocks, self._block_holds, strict=True):
+        for block, ids in zip(self.blocks, self._block_holds, strict=True):
             if len(ids):
                 block.move_holds(poses[0][ids], poses[1][ids], poses[2][ids])
 
     def _load_forces(self, time: float) -> None:
-        for block, forces in zip(self._blocks, self._forces, strict=True):
+        for block, forces in zip(self.blocks, self._forces, strict=True):
             block.weight(self.scene.gravity, forces)
         for load in self.scene.loads:
             force = load.force(time) if callable(load.force) else load.force
             block_number, k = self._rods[load.rod]
-            row = int(self._blocks[block_number].sample_start[k]) + load.vertex
+            row = int(self.blocks[block_number].sample_start[k]) + load.vertex
             f = usable(force, (3,))  # a function of the user's may fail: then no load
             if f is not None:
                 self._forces[block_number][row] += f

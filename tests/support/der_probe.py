@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.linalg.bordered_band import BORDER, HALF_WIDTH
+from tendril.core.models.der.dense import FOREVER, dense_matrix
 from tendril.core.models.der.element import make_lanes
-from tendril.core.models.der.evaluate import evaluate, place, rebase, update_geometry
-
-FOREVER = 1e30  # a step so long that inertia has no part in the potential
+from tendril.core.models.der.evaluate import evaluate, rebase, update_geometry
 
 
 class Probe:
@@ -29,7 +27,7 @@ class Probe:
     def _open(self, scene: Scene, h: float) -> None:
         (entry,) = scene.entries
         self.sim = Simulation(scene, threads=1)
-        self.b = self.sim._blocks[0].arrays
+        self.b = self.sim.blocks[0].arrays
         self.sim._load_forces(0.0)
         self.b.forces.force[:, :3] = self.sim._forces[0]
         self.h = h
@@ -72,23 +70,7 @@ class Probe:
 
     def hessian(self, q: np.ndarray, exact: bool = True) -> np.ndarray:
         self.evaluate(q, exact)
-        return self.dense()
-
-    def dense(self) -> np.ndarray:
-        """The matrix as it stands in band, border and corner, in the order of the unknowns."""
-        n, system, closed = self.size, self.b.system, bool(self.b.rods.closed[0])
-        inner = n - BORDER if closed else n
-        full = np.zeros((n, n))
-        for c in range(inner):
-            for s in range(min(HALF_WIDTH, inner - 1 - c) + 1):
-                full[c + s, c] = system.band[c, s]
-            if closed:
-                full[inner:, c] = system.border[c]
-        if closed:
-            full[inner:, inner:] = np.tril(system.corner[0])
-        full = full + np.tril(full, -1).T
-        order = [place(k, n, closed) for k in range(n)]
-        return full[np.ix_(order, order)]
+        return dense_matrix(self.b, 0)
 
 
 def random_rod(seed: int, vertices: int, closed: bool, curved: bool) -> Rod:

@@ -17,7 +17,7 @@ from .rods import circle, precise, rod, settled, stiffness, weightless
 def counted_twist(sim: Simulation, model: str) -> float:
     """Elastic twist of a closed rod in turns, as its model itself counts it, whole turns included."""
     if model == "der":
-        b = sim._blocks[0].arrays
+        b = sim.blocks[0].arrays
         return float((b.state.twist - b.rods.rest[:, :, 4]).sum()) / (2.0 * math.pi)
     raise NotImplementedError(model)
 

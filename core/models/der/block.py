@@ -12,6 +12,7 @@ from ...workers import Workers
 from ..protocol import Energies, Work
 from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Step
 from .build import build
+from .dense import stiffness_matrix
 from .element import make_lanes
 from .newton import solve_matrix
 from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, measure_rods, step_rods
@@ -109,6 +110,10 @@ class DerBlock:
         x = generalized.reshape(-1, 4)
         for r in range(self._rods):
             solve_matrix(self.arrays.rods, self.arrays.system, r, x)
+
+    def stiffness_matrix(self, rod: int) -> Array:
+        """Second derivatives (4 n, 4 n) of the elastic energy of the block's rod, in x y z theta of each vertex."""
+        return stiffness_matrix(self.arrays, rod, self._lanes[0])
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays

@@ -1,0 +1,141 @@
+"""`make bench`: the workloads, how time grows, what starting costs; as a table and as out/bench.json.
+
+Each time is also given in runs of a fixed reference kernel in the same process, so that machines can be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core import Material, Rod, Scene, Simulation
+from . import workloads
+from .reference import reference_seconds
+
+SEGMENTS = [200 * 2**k for k in range(7)]  # in one rod
+RODS = [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240]  # of 25 segments
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="tendril bench", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
+    parser.add_argument("--quick", action="store_true", help="the workloads alone")
+    options = parser.parse_args(arguments)
+    unit = reference_seconds()
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, seconds: float, **figures: Any) -> None:
+        rows.append({"name": name, "seconds": seconds, "reference_runs": seconds / unit, **figures})
+        remarks = ", ".join(
+            f"{key.replace('_', ' ')} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+            for key, value in figures.items()
+        )
+        print(f"{name:44} {1e3 * seconds:11.2f} ms {seconds / unit:11.1f} ref   {remarks}", flush=True)
+
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(f"one run of the reference kernel: {1e3 * unit:.3f} ms\n")
+    for name, work in workloads.WORKLOADS.items():
+        result = workloads.run(name)
+        add(f"{name} {work.__doc__.split(':')[1].split(',')[0].strip()}", result["seconds"], **result["figure"])
+    seconds, figure = workloads.best_of(2, workloads.swinging_rope_finely)
+    add("W2 with the energy kept", seconds, **figure)
+    if not options.quick:
+        for number, seconds in step_times("segments in one rod", SEGMENTS, one_rod):
+            add(f"a step, {number} segments in one rod", seconds, per_segment_us=1e6 * seconds / number)
+        for number, seconds in step_times("rods", RODS, many_rods):
+            add(f"a step, {number} rods of 25 segments", seconds, per_rod_us=1e6 * seconds / number)
+        print(f"arrays allocated by ten steps: {allocations_of_ten_steps()}")
+        add("first frame after import, warm cache", first_frame(cold=False))
+        add("first frame after import, cold cache", first_frame(cold=True))
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({"reference_seconds": unit, "rows": rows}, indent=1))
+    print(f"\nwritten to {options.out}")
+    return 0
+
+
+def one_rod(segments: int) -> Simulation:
+    """A cable that hangs in waves between two pins, its segments always of the same length."""
+    s = 0.02 * np.arange(segments + 1)
+    points = np.stack([s, 0.002 * np.sin(20.0 * s), np.zeros_like(s)], axis=1)
+    scene = Scene()
+    scene.pin(scene.add(Rod.from_points(points, radius=5e-3, material=Material(1e7, 1000.0, 0.5))), (0, segments))
+    return Simulation(scene, substeps=1)
+
+
+def many_rods(count: int) -> Simulation:
+    scene = Scene()
+    s = 0.01 * np.arange(26)
+    material = Material.preset("human hair")
+    for k in range(count):
+        points = np.stack([s, np.full(26, 1e-3 * k), 0.1 * s], axis=1)
+        scene.clamp(scene.add(Rod.from_points(points, radius=40e-6, material=material)), "start")
+    return Simulation(scene, substeps=1)
+
+
+def step_times(what: str, sizes: list[int], make: Any) -> list[tuple[int, float]]:
+    """Seconds of a frame of one step for each size: the least of several, all from the same state."""
+    times = []
+    for size in sizes:
+        sim = make(size)
+        state = sim.state()
+        least = np.inf
+        for _ in range(5 if size < 5000 else 3):
+            sim.restore(state, sim.first_frame)
+            start = time.perf_counter()
+            sim.step_frame()
+            least = min(least, time.perf_counter() - start)
+        times.append((size, least))
+    growth = [b / a for (_, a), (_, b) in itertools.pairwise(times)]
+    print(f"growth of a step's time per doubling of {what}: {', '.join(f'{g:.2f}' for g in growth)}")
+    return times
+
+
+def allocations_of_ten_steps() -> int:
+    """How often numba's runtime is asked for memory while kernels step."""
+    from numba.core.runtime import _nrt_python, rtsys
+
+    sim = one_rod(200)
+    sim.step_frame()
+    block, forces, still = sim.blocks[0], np.zeros((201, 3)), np.zeros(3)
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats().alloc
+    for _ in range(10):
+        block.free_steps(1e-3, 1, forces, still, 0.0, 0.0, False)
+    return int(rtsys.get_allocation_stats().alloc - before)
+
+
+def first_frame(cold: bool) -> float:
+    """Seconds from the start of Python's import to the first frame, in a process of its own."""
+    code = (
+        "import time; start = time.perf_counter()\n"
+        "import numpy as np\n"
+        "from tendril.core import Material, Rod, Scene, Simulation\n"
+        "points = np.linspace((0, 0, 0), (1, 0, 0), 51)\n"
+        "scene = Scene(); rope = scene.add(Rod.from_points(points, 0.005, Material.preset('nylon rope')))\n"
+        "scene.clamp(rope, 'start')\n"
+        "Simulation(scene).step_frame()\n"
+        "print(time.perf_counter() - start)\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ)
+        if cold:
+            environment["NUMBA_CACHE_DIR"] = folder
+        result = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+    return float(result.stdout.split()[-1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
