@@ -7,7 +7,8 @@ import numpy as np
 from ...errors import Array
 from ...linalg.bordered_band import BORDER, HALF_WIDTH
 from .arrays import Arrays
-from .evaluate import evaluate, place, update_geometry
+from .assemble import place
+from .evaluate import evaluate, update_geometry
 from .stepping import measure_rods
 
 FOREVER = 1e30  # a step so long that inertia and damping have no part in the potential

@@ -12,8 +12,8 @@ import math
 from ...errors import Array
 from ...geometry.frames import Vector, cross, signed_angle, transport, turn
 from ...jit import kernel, part
-from ...linalg.bordered_band import BORDER, COLUMN
 from .arrays import FRAMED, FREE_END, Forces, Geometry, HeldFrames, Rods, Stage, System
+from .assemble import add_entry, clear_system, scatter_lanes
 from .element import (
     ACROSS,
     ALONG,
@@ -21,14 +21,11 @@ from .element import (
     D1B,
     D2A,
     D2B,
-    ENERGY,
-    GRADIENT,
     HIGH,
     IA,
     IB,
     LANES,
     LEAST_CHI,
-    LOCAL,
     LOW,
     MA,
     MB,
@@ -160,7 +157,7 @@ def evaluate(
     With `exact` the Hessian is the true one, otherwise a positive definite part of it. h is the stage's effective step.
     """
     weight = rods.damping_time[r] / h
-    _clear(rods, system, r)
+    clear_system(rods, system, r)
     potential = _inertia(rods, forces, stage, system, q, r, h)
     potential += _stretch(rods, geometry, stage, system.gradient, r, weight)
     return potential + _elements(rods, frames, stage, geometry, system, r, weight, lanes, exact)
@@ -230,11 +227,11 @@ def _elements(
             filled += 1
             if filled == LANES:
                 element_lanes(lanes, weight, 1.0 if exact else 0.0)
-                energy += _scatter_lanes(system, lanes, filled, first, end, closed, r)
+                energy += scatter_lanes(system, lanes, filled, first, end, closed, r)
                 filled = 0
     if filled > 0:
         element_lanes(lanes, weight, 1.0 if exact else 0.0)
-        energy += _scatter_lanes(system, lanes, filled, first, end, closed, r)
+        energy += scatter_lanes(system, lanes, filled, first, end, closed, r)
     return energy
 
 
@@ -249,65 +246,6 @@ def _gather_frame(frames: HeldFrames, lanes: Array, lane: int, i: int, row: int)
     lanes[at], lanes[at + LANES], lanes[at + 2 * LANES] = d1
     at += 3 * LANES
     lanes[at], lanes[at + LANES], lanes[at + 2 * LANES] = d2
-
-
-@part
-def _scatter_lanes(system: System, lanes: Array, filled: int, first: int, end: int, closed: bool, r: int) -> float:
-    """Adds what element_lanes computed to gradient and matrix; returns the energy."""
-    gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
-    n = 4 * (end - first)
-    energy = 0.0
-    for lane in range(filled):
-        energy += lanes[ENERGY * LANES + lane]
-        i = int(lanes[PLACE * LANES + lane])
-        low, high = int(lanes[LOW * LANES + lane]), int(lanes[HIGH * LANES + lane])
-        p = i - 1 if i > first else end - 1
-        following = i + 1 if i + 1 < end else first
-        if low == 0:
-            for c in range(3):
-                g = lanes[(GRADIENT + c) * LANES + lane]
-                gradient[p, c] -= g
-                gradient[i, c] += g
-            gradient[p, 3] += lanes[(GRADIENT + 3) * LANES + lane]
-        if high == 11:
-            for c in range(3):
-                g = lanes[(GRADIENT + 4 + c) * LANES + lane]
-                gradient[i, c] -= g
-                gradient[following, c] += g
-            gradient[i, 3] += lanes[(GRADIENT + 7) * LANES + lane]
-        start = 4 * (i - first) - 4
-        at = LOCAL * LANES + lane
-        if closed or low != 0 or high != 11:
-            for c in range(11):
-                for s in range(c, 11):
-                    if c >= low and s < high:
-                        _add(band, border, corner, 4 * first, n, closed, r, start + s, start + c, lanes[at])
-                    at += LANES
-        else:
-            for c in range(11):
-                for s in range(11 - c):
-                    band[4 * first + start + c, s] += lanes[at]
-                    at += LANES
-    return energy
-
-
-@part
-def _clear(rods: Rods, system: System, r: int) -> None:
-    first, end = rods.start[r], rods.start[r + 1]
-    gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
-    for i in range(first, end):
-        for c in range(4):
-            gradient[i, c] = 0.0
-    for row in range(4 * first, 4 * end):
-        for c in range(COLUMN):
-            band[row, c] = 0.0
-    if rods.closed[r]:
-        for row in range(4 * first, 4 * end):
-            for c in range(BORDER):
-                border[row, c] = 0.0
-        for c in range(BORDER):
-            for s in range(BORDER):
-                corner[r, c, s] = 0.0
 
 
 @part
@@ -344,7 +282,7 @@ def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array,
             inertia = mass[i, c] * ih * ih
             potential += deviation * (0.5 * inertia * deviation - force[i, c])
             gradient[i, c] += inertia * deviation - force[i, c]
-            _add(band, border, corner, 4 * first, n, closed, r, k + c, k + c, inertia)
+            add_entry(band, border, corner, 4 * first, n, closed, r, k + c, k + c, inertia)
         if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
             continue
         x = q[i, 0] - q_star[i, 0] - h * wind[0]
@@ -363,47 +301,7 @@ def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array,
         m = 0
         for c in range(3):
             for s in range(c + 1):
-                _add(band, border, corner, 4 * first, n, closed, r, k + c, k + s, drag[i, m] * ih)
+                add_entry(band, border, corner, 4 * first, n, closed, r, k + c, k + s, drag[i, m] * ih)
                 m += 1
-        _add(band, border, corner, 4 * first, n, closed, r, k + 3, k + 3, brake)
+        add_entry(band, border, corner, 4 * first, n, closed, r, k + 3, k + 3, brake)
     return potential
-
-
-@kernel
-def place(k: int, n: int, closed: bool) -> int:
-    """Where a rod's k-th unknown stands in its matrix. On a closed rod the order begins with theta of the first edge, so that
-    just the last seven, x theta x around the seam, couple out of the band."""
-    if not closed:
-        return k
-    k -= 3
-    if k < 0:
-        return k + n
-    return k - n if k >= n else k
-
-
-@part
-def _add(
-    band: Array,
-    border: Array,
-    corner: Array,
-    first: int,
-    n: int,
-    closed: bool,
-    r: int,
-    row: int,
-    column: int,
-    value: float,
-) -> None:
-    """Adds to one entry of the rod's matrix; row and column are numbers of unknowns."""
-    if not closed:
-        band[first + column, row - column] += value
-        return
-    inner = n - BORDER
-    i, j = place(row, n, True), place(column, n, True)
-    i, j = max(i, j), min(i, j)
-    if i < inner:
-        band[first + j, i - j] += value
-    elif j < inner:
-        border[first + j, i - inner] += value
-    else:
-        corner[r, i - inner, j - inner] += value

@@ -8,7 +8,8 @@ from ...errors import Array
 from ...jit import kernel, part
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
 from .arrays import Forces, Geometry, HeldFrames, Rods, Stage, Step, System
-from .evaluate import evaluate, place, rebase, update_geometry
+from .assemble import place
+from .evaluate import evaluate, rebase, update_geometry
 
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
 
@@ -140,14 +141,14 @@ def factor_matrix(rods: Rods, system: System, r: int) -> bool:
 @kernel
 def solve_matrix(rods: Rods, system: System, r: int, x: Array) -> None:
     """Solves with the factored matrix, in place; x is (N, 4)."""
-    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
-    packed = system.packed
+    first, end = rods.start[r], rods.start[r + 1]
     n = 4 * (end - first)
+    if not rods.closed[r]:
+        solve(system.band, 4 * first, n, x.reshape(x.size))
+        return
+    packed = system.packed
     for k in range(n):
-        packed[4 * first + place(k, n, closed)] = x[first + k // 4, k % 4]
-    if closed:
-        solve_bordered(system.band, system.border, system.corner[r], 4 * first, n, packed)
-    else:
-        solve(system.band, 4 * first, n, packed)
+        packed[4 * first + place(k, n, True)] = x[first + k // 4, k % 4]
+    solve_bordered(system.band, system.border, system.corner[r], 4 * first, n, packed)
     for k in range(n):
-        x[first + k // 4, k % 4] = packed[4 * first + place(k, n, closed)]
+        x[first + k // 4, k % 4] = packed[4 * first + place(k, n, True)]
