@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-core test-addon test-long lint bench bench-peers clean
+.PHONY: demo test test-core test-addon test-long lint bench bench-peers extension clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -46,6 +46,10 @@ bench: $(VENV)/ready
 
 bench-peers: $(VENV)/ready
 	$(PY) -m tendril.bench.peers
+
+# One zip for this platform, with the wheels Blender lacks: Preferences > Get Extensions > Install from Disk.
+extension: $(VENV)/ready
+	$(PY) -m tendril.packaging.extension
 
 clean:
 	rm -rf $(VENV) .venv-peers out
