@@ -27,7 +27,7 @@ class Probe:
     def _open(self, scene: Scene, h: float) -> None:
         (entry,) = scene.entries
         self.sim = Simulation(scene, threads=1)
-        self.b = self.sim.blocks[0].arrays
+        self.b = self.sim.blocks[0].workbench(0)
         self.sim._load_forces(0.0)
         self.b.forces.force[:, :3] = self.sim._forces[0]
         self.h = h
@@ -70,7 +70,7 @@ class Probe:
 
     def hessian(self, q: np.ndarray, exact: bool = True) -> np.ndarray:
         self.evaluate(q, exact)
-        return dense_matrix(self.b, 0)
+        return dense_matrix(self.b)
 
 
 def random_rod(seed: int, vertices: int, closed: bool, curved: bool) -> Rod:

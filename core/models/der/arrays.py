@@ -117,7 +117,7 @@ class System(NamedTuple):
     trial: Array  # (N, 4) and the one from the trial point
     band: Array  # (4 N, COLUMN)
     border: Array  # (4 N, BORDER), of no rows where no rod is closed
-    corner: Array  # (R, BORDER, BORDER)
+    corner: Array  # (1, BORDER, BORDER)
     packed: Array  # (4 N,) right-hand side in the order of the matrix
 
 
@@ -127,6 +127,9 @@ class Log(NamedTuple):
 
 
 class Arrays(NamedTuple):
+    """Everything. Of a whole block only rods, state, holds, forces and log have rows: to be stepped, a rod is taken to the
+    workbench of a worker, which is one such set of arrays for a single rod and stays in the processor's cache."""
+
     rods: Rods
     state: State
     saved: State  # at the beginning of an attempt, to go back to
@@ -157,13 +160,22 @@ class Step(NamedTuple):
     most_halvings: int
 
 
-def empty_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
-    """Zeros for n vertices in all."""
+def make_workbench(n: int, any_closed: bool) -> Arrays:
+    """For one rod of up to n vertices."""
+    return _zeros(n, 1, n, n if any_closed else 0)
+
+
+def make_block(n: int, rods: int) -> Arrays:
+    """For rods of n vertices in all."""
+    return _zeros(n, rods, 0, 0)
+
+
+def _zeros(n: int, rods: int, work: int, border: int) -> Arrays:
 
     def zeros(*shape: int) -> Array:
         return np.zeros(shape)
 
-    def state() -> State:
+    def state(n: int) -> State:
         return State(zeros(n, 4), zeros(n, 4), zeros(n, 4), zeros(n, 3), zeros(n, 2))
 
     return Arrays(
@@ -181,35 +193,35 @@ def empty_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
             held=np.zeros((n, 4), dtype=np.bool_),
             edge_framed=np.zeros(n, dtype=np.bool_),
         ),
-        state=state(),
-        saved=state(),
+        state=state(n),
+        saved=state(work),
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
-        frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
-        forces=Forces(zeros(n, 4), zeros(n, 6), zeros(3), zeros(1)),
-        stage=Stage(zeros(n, 4), zeros(n, 4), zeros(n, 2, 5), zeros(n), zeros(n, 2, 5), zeros(n)),
+        frames=HeldFrames(zeros(work, 3), zeros(work, 3), zeros(work)),
+        forces=Forces(zeros(n, 4), zeros(work, 6), zeros(3), zeros(1)),
+        stage=Stage(zeros(work, 4), zeros(work, 4), zeros(work, 2, 5), zeros(work), zeros(work, 2, 5), zeros(work)),
         geometry=Geometry(
-            t=zeros(n, 3),
-            length=zeros(n),
-            d1=zeros(n, 3),
-            d2=zeros(n, 3),
-            reference=zeros(n, 3),
-            reference_twist=zeros(n, 2),
-            base_t=zeros(n, 3),
-            base_reference=zeros(n, 3),
-            base_twist=zeros(n, 2),
-            strain=zeros(n, 2, 5),
-            stretch=zeros(n),
-            tension=zeros(n),
+            t=zeros(work, 3),
+            length=zeros(work),
+            d1=zeros(work, 3),
+            d2=zeros(work, 3),
+            reference=zeros(work, 3),
+            reference_twist=zeros(work, 2),
+            base_t=zeros(work, 3),
+            base_reference=zeros(work, 3),
+            base_twist=zeros(work, 2),
+            strain=zeros(work, 2, 5),
+            stretch=zeros(work),
+            tension=zeros(work),
         ),
         system=System(
-            base=zeros(n, 4),
-            gradient=zeros(n, 4),
-            step=zeros(n, 4),
-            trial=zeros(n, 4),
-            band=zeros(4 * n, COLUMN),
-            border=zeros(4 * n if any_closed else 0, BORDER),
-            corner=zeros(rods if any_closed else 0, BORDER, BORDER),
-            packed=zeros(4 * n),
+            base=zeros(work, 4),
+            gradient=zeros(work, 4),
+            step=zeros(work, 4),
+            trial=zeros(work, 4),
+            band=zeros(4 * work, COLUMN),
+            border=zeros(4 * border, BORDER),
+            corner=zeros(min(border, 1), BORDER, BORDER),
+            packed=zeros(4 * work),
         ),
         log=Log(zeros(rods, 3), zeros(rods, 5)),
     )

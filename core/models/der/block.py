@@ -10,12 +10,22 @@ from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Energies, Work
-from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Step
+from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, make_workbench
 from .build import build
 from .dense import stiffness_matrix
 from .element import make_lanes
-from .newton import solve_matrix
-from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, measure_rods, step_rods
+from .stepping import (
+    FAILURES,
+    FALLBACKS,
+    HALVINGS,
+    ITERATIONS,
+    RESIDUAL,
+    STAGE,
+    lay_out,
+    measure_rods,
+    solve_rods,
+    step_rods,
+)
 
 SCHEMES = {"sdirk2": SDIRK2, "backward euler": BACKWARD_EULER, "midpoint": MIDPOINT}
 MOST_ITERATIONS = 25
@@ -39,7 +49,12 @@ class DerBlock:
         self._workers = workers
         self._scheme = SCHEMES[integrator]
         self._tolerance = tolerance
-        self._lanes = [make_lanes() for _ in range(workers.most_pieces)]
+        pieces = min(workers.most_pieces, self._rods)
+        largest = max(entry.rod.vertex_count for entry in entries)
+        any_closed = any(entry.rod.closed for entry in entries)
+        self._lanes = [make_lanes() for _ in range(pieces)]
+        self._benches = [make_workbench(largest, any_closed) for _ in range(pieces)]
+        self._stage = 0.0  # s, length of the last stage
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
         self._hold_rows = np.array(rows, dtype=np.int64)
@@ -100,24 +115,37 @@ class DerBlock:
         b.forces.drag_rate[0] = drag_rate
         scheme = BACKWARD_EULER if calm else self._scheme
         step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
+        self._stage = h * STAGE[scheme]
         self._workers.run(
-            lambda first, last, piece: step_rods(b, step, self._lanes[piece], first, last),
+            lambda first, last, piece: step_rods(b, self._benches[piece], step, self._lanes[piece], first, last),
             self._rods,
             len(b.state.q) * count,
         )
 
     def solve(self, generalized: Array) -> None:
-        x = generalized.reshape(-1, 4)
-        for r in range(self._rods):
-            solve_matrix(self.arrays.rods, self.arrays.system, r, x)
+        b, x = self.arrays, generalized.reshape(-1, 4)
+        self._workers.run(
+            lambda first, last, piece: solve_rods(
+                b, self._benches[piece], self._stage, self._lanes[piece], x, first, last
+            ),
+            self._rods,
+            len(x),
+        )
+
+    def workbench(self, rod: int) -> Arrays:
+        """The block's rod by itself, with its geometry as it is now: for whoever wants to look closely."""
+        lay_out(self.arrays, self._benches[0], rod)
+        return self._benches[0]
 
     def stiffness_matrix(self, rod: int) -> Array:
         """Second derivatives (4 n, 4 n) of the elastic energy of the block's rod, in x y z theta of each vertex."""
-        return stiffness_matrix(self.arrays, rod, self._lanes[0])
+        return stiffness_matrix(self.arrays, self._benches[0], rod, self._lanes[0])
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
-        self._workers.run(lambda first, last, piece: measure_rods(b, first, last), self._rods, len(b.state.q))
+        self._workers.run(
+            lambda first, last, piece: measure_rods(b, self._benches[piece], first, last), self._rods, len(b.state.q)
+        )
         stretch, bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
         kinetic = 0.5 * float(np.einsum("ij,ij,ij->", b.rods.mass, b.state.v, b.state.v))
         height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())

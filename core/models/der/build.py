@@ -11,7 +11,7 @@ from ...errors import Array
 from ...geometry.frames import any_normal, bishop_directors, transport, turn, twist_angles
 from ...rod import Rod, edges_of
 from ...scene import Entry, Hold
-from .arrays import FRAMED, FREE_END, INNER, Arrays, empty_arrays
+from .arrays import FRAMED, FREE_END, INNER, Arrays, make_block, make_workbench
 from .evaluate import update_geometry
 
 
@@ -28,23 +28,32 @@ class Shape(NamedTuple):
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
     """`holds` come with the number of their rod within the block."""
     counts = [entry.rod.vertex_count for entry in entries]
-    b = empty_arrays(sum(counts), len(entries), any(entry.rod.closed for entry in entries))
+    b = make_block(sum(counts), len(entries))
     b.rods.start[1:] = np.cumsum(counts)
     per_rod: list[list[Hold]] = [[] for _ in entries]
     for number, hold in holds:
         per_rod[number].append(hold)
     for r, entry in enumerate(entries):
-        _place_rod(b, r, entry, per_rod[r])
+        bench = make_workbench(counts[r], entry.rod.closed)
+        bench.rods.start[1] = counts[r]
+        _place_rod(bench, entry, per_rod[r])
+        b.rods.closed[r] = bench.rods.closed[0]
+        b.rods.damping_time[r] = bench.rods.damping_time[0]
+        rows = slice(int(b.rods.start[r]), int(b.rods.start[r + 1]))
+        for whole, part in ((b.rods[3:], bench.rods[3:]), (b.state, bench.state)):
+            for target, source in zip(whole, part, strict=True):
+                target[rows] = source
+        for target, source in zip(b.holds, bench.holds, strict=True):
+            target[:, rows] = source
     return b
 
 
-def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
+def _place_rod(b: Arrays, entry: Entry, holds: list[Hold]) -> None:
     rod = entry.rod
     n, m = rod.vertex_count, rod.edge_count
-    v0 = int(b.rods.start[r])
-    rows, edges = slice(v0, v0 + n), slice(v0, v0 + m)
-    b.rods.closed[r] = rod.closed
-    b.rods.damping_time[r] = rod.damping_time
+    rows, edges = slice(0, n), slice(0, m)
+    b.rods.closed[0] = rod.closed
+    b.rods.damping_time[0] = rod.damping_time
     b.rods.rest_length[rows] = rod.rest_lengths[-1]  # the idle entry must be a length, too
     b.rods.rest_length[edges] = rod.rest_lengths
     b.rods.radii[rows] = rod.radii[-1]
@@ -59,39 +68,39 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     b.rods.mass[edges, 3] = rod.inertia_per_length * rod.rest_lengths
     b.rods.joint[rows] = INNER
     if not rod.closed:
-        b.rods.joint[v0] = b.rods.joint[v0 + n - 1] = FREE_END
-        b.rods.held[v0 + n - 1, 3] = True  # no edge there, so no angle
+        b.rods.joint[0] = b.rods.joint[n - 1] = FREE_END
+        b.rods.held[n - 1, 3] = True  # no edge there, so no angle
     for hold in holds:
         if hold.kind == "edge":
-            b.rods.held[v0 + hold.index, :] = True
-            b.rods.held[v0 + (hold.index + 1) % n, :3] = True
-            b.rods.edge_framed[v0 + hold.index] = True
+            b.rods.held[hold.index, :] = True
+            b.rods.held[(hold.index + 1) % n, :3] = True
+            b.rods.edge_framed[hold.index] = True
             continue
         if hold.holds_position:
-            b.rods.held[v0 + hold.index, :3] = True
+            b.rods.held[hold.index, :3] = True
         if hold.holds_frame:
-            b.rods.joint[v0 + hold.index] = FRAMED
-    _stiffnesses(b, r, rod)
+            b.rods.joint[hold.index] = FRAMED
+    _stiffnesses(b, rod)
 
     shape, rest = _shapes(rod)
     if rest is not None:
-        _configure(b, r, rod, rest, 0.0)
-        update_geometry(b.rods, b.frames, b.geometry, b.state.q, r)
+        _configure(b, rod, rest, 0.0)
+        update_geometry(b.rods, b.frames, b.geometry, b.state.q, 0)
         b.rods.rest[rows] = b.geometry.strain[rows]
-    _natural_twist(b, r, rod)
-    _configure(b, r, rod, shape, rod.twist)
-    if rod.closed and rod.twist != 0.0 and b.rods.joint[v0] == INNER:
+    _natural_twist(b, rod)
+    _configure(b, rod, shape, rod.twist)
+    if rod.closed and rod.twist != 0.0 and b.rods.joint[0] == INNER:
         # A ring is twisted by cutting it, turning one face by the twist and gluing it again: the seam's twist equals its
         # neighbours', and its natural twist takes up what the frames do not show.
         shown = shape.twist[0] + rod.twist * (1.0 - _middles(shape)[-1])
-        b.rods.rest[v0, 0, 4] += b.state.twist[v0, 0] - shown
+        b.rods.rest[0, 0, 4] += b.state.twist[0, 0] - shown
     b.state.v[rows, :3] = entry.velocity
     # Held places are where they are until told otherwise.
     for end in range(2):
         b.holds.position[end, rows] = b.state.q[rows, :3]
         b.holds.tangent[end, rows] = b.frames.tangent[rows]
         b.holds.director[end, rows] = b.frames.director[rows]
-        framed_edges = np.flatnonzero(b.rods.edge_framed[rows]) + v0
+        framed_edges = np.flatnonzero(b.rods.edge_framed[rows])
         b.holds.director[end, framed_edges] = b.state.m1[framed_edges]
 
 
@@ -130,13 +139,13 @@ def _framed(points: Array, closed: bool, director: Array) -> Shape:
     return Shape(points, tangents, directors, lengths, twist)
 
 
-def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
+def _natural_twist(b: Arrays, rod: Rod) -> None:
     """Adds rest_twist over the length of each element."""
     if rod.rest_twist == 0.0:
         return
     n = rod.vertex_count
     for i in range(n):
-        row = int(b.rods.start[r]) + i
+        row = i
         before, after = _half_lengths(rod, i)
         if b.rods.joint[row] == INNER:
             b.rods.rest[row, 0, 4] += rod.rest_twist * (before + after)
@@ -153,11 +162,10 @@ def _half_lengths(rod: Rod, i: int) -> tuple[float, float]:
     return float(before), float(after)
 
 
-def _stiffnesses(b: Arrays, r: int, rod: Rod) -> None:
+def _stiffnesses(b: Arrays, rod: Rod) -> None:
     """Stiffness of the elements' strains: two half edges in series, shared between the two edges' frames by length."""
     n, m = rod.vertex_count, rod.edge_count
-    v0 = int(b.rods.start[r])
-    rows = slice(v0, v0 + n)
+    rows = slice(0, n)
     half = np.zeros(n)
     half[:m] = 0.5 * rod.rest_lengths
     ei = np.ones((n, 2))
@@ -182,28 +190,27 @@ def _stiffnesses(b: Arrays, r: int, rod: Rod) -> None:
         k[after, 1, 4] = (gj / half)[after]
 
 
-def _configure(b: Arrays, r: int, rod: Rod, shape: Shape, angle: float) -> None:
+def _configure(b: Arrays, rod: Rod, shape: Shape, angle: float) -> None:
     """Puts the rod into a shape, twisted by an angle that grows evenly with arc length, and makes it the base of frames."""
     n, m = rod.vertex_count, rod.edge_count
-    v0 = int(b.rods.start[r])
     theta = angle * _middles(shape)
     side = np.cross(shape.tangents, shape.directors)
     directors = np.cos(theta)[:, None] * shape.directors + np.sin(theta)[:, None] * side
     twist = shape.twist + theta - np.roll(theta, 1)
-    b.state.q[v0 : v0 + n, :3] = shape.points
-    b.state.q[v0 : v0 + n, 3] = 0.0
-    b.geometry.base_t[v0 : v0 + m] = shape.tangents
-    b.geometry.base_reference[v0 : v0 + m] = directors
-    b.state.m1[v0 : v0 + m] = directors
-    b.state.twist[v0 : v0 + n] = 0.0
-    b.state.twist[v0 : v0 + m, 0] = twist
-    for i in np.flatnonzero(b.rods.joint[v0 : v0 + n] == FRAMED):
+    b.state.q[:n, :3] = shape.points
+    b.state.q[:n, 3] = 0.0
+    b.geometry.base_t[:m] = shape.tangents
+    b.geometry.base_reference[:m] = directors
+    b.state.m1[:m] = directors
+    b.state.twist[:n] = 0.0
+    b.state.twist[:m, 0] = twist
+    for i in np.flatnonzero(b.rods.joint[:n] == FRAMED):
         t, d, before, after = _vertex_frame(shape, directors, twist, int(i), n, m)
-        b.frames.tangent[v0 + i] = t
-        b.frames.director[v0 + i] = d
-        b.state.twist[v0 + i] = before, after
-    b.frames.spin[v0 : v0 + n] = 0.0
-    b.geometry.base_twist[v0 : v0 + n] = b.state.twist[v0 : v0 + n]
+        b.frames.tangent[i] = t
+        b.frames.director[i] = d
+        b.state.twist[i] = before, after
+    b.frames.spin[:n] = 0.0
+    b.geometry.base_twist[:n] = b.state.twist[:n]
 
 
 def _middles(shape: Shape) -> Array:

@@ -8,34 +8,35 @@ from ...errors import Array
 from ...linalg.bordered_band import BORDER, HALF_WIDTH
 from .arrays import Arrays
 from .assemble import place
-from .evaluate import evaluate, update_geometry
-from .stepping import measure_rods
+from .evaluate import evaluate
+from .stepping import lay_out
 
 FOREVER = 1e30  # a step so long that inertia and damping have no part in the potential
 
 
-def stiffness_matrix(b: Arrays, rod: int, lanes: Array) -> Array:
+def stiffness_matrix(b: Arrays, bench: Arrays, rod: int, lanes: Array) -> Array:
     """Second derivatives (4 n, 4 n) of the elastic energy in x y z theta of each vertex, at the state as it is."""
-    measure_rods(b, rod, rod + 1)  # makes the state the base of frames
-    update_geometry(b.rods, b.frames, b.geometry, b.state.q, rod)
-    b.geometry.tension[:] = b.rods.stretch * b.geometry.stretch
-    evaluate(b.rods, b.frames, b.forces, b.stage, b.geometry, b.system, b.state.q, rod, FOREVER, lanes, True)
-    return dense_matrix(b, rod)
+    lay_out(b, bench, rod)
+    evaluate(
+        bench.rods, bench.frames, bench.forces, bench.stage, bench.geometry, bench.system, bench.state.q,
+        0, FOREVER, lanes, True,
+    )  # fmt: skip
+    return dense_matrix(bench)
 
 
-def dense_matrix(b: Arrays, rod: int) -> Array:
-    """The rod's matrix as it stands in band, border and corner, in the order of the unknowns."""
-    first, n = 4 * int(b.rods.start[rod]), 4 * int(b.rods.start[rod + 1] - b.rods.start[rod])
-    closed = bool(b.rods.closed[rod])
+def dense_matrix(bench: Arrays) -> Array:
+    """The matrix of the rod on the workbench as it stands in band, border and corner, in the order of the unknowns."""
+    n = 4 * int(bench.rods.start[1])
+    closed, system = bool(bench.rods.closed[0]), bench.system
     inner = n - BORDER if closed else n
     full = np.zeros((n, n))
     for c in range(inner):
         reach = min(HALF_WIDTH, inner - 1 - c) + 1
-        full[c : c + reach, c] = b.system.band[first + c, :reach]
+        full[c : c + reach, c] = system.band[c, :reach]
         if closed:
-            full[inner:, c] = b.system.border[first + c]
+            full[inner:, c] = system.border[c]
     if closed:
-        full[inner:, inner:] = np.tril(b.system.corner[rod])
+        full[inner:, inner:] = np.tril(system.corner[0])
     full = full + np.tril(full, -1).T
     order = [place(k, n, closed) for k in range(n)]
     return np.asarray(full[np.ix_(order, order)])

@@ -7,7 +7,7 @@ import math
 from ...errors import Array
 from ...jit import kernel, part
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
-from .arrays import Forces, Geometry, HeldFrames, Rods, Stage, Step, System
+from .arrays import Arrays, Forces, Geometry, HeldFrames, Rods, Stage, Step, System
 from .assemble import place
 from .evaluate import evaluate, rebase, update_geometry
 
@@ -89,6 +89,17 @@ def minimise(
                     q[i, c] = base[i, c] + size * direction[i, c]
             if update_geometry(rods, frames, geometry, q, r):
                 break
+
+
+@part
+def linearise(bench: Arrays, h: float, lanes: Array) -> bool:
+    """Factors the matrix of a stage of length h at the state on the workbench, whose geometry is up to date."""
+    rods, system, q = bench.rods, bench.system, bench.state.q
+    evaluate(rods, bench.frames, bench.forces, bench.stage, bench.geometry, system, q, 0, h, lanes, True)
+    if factor_matrix(rods, system, 0):
+        return True
+    evaluate(rods, bench.frames, bench.forces, bench.stage, bench.geometry, system, q, 0, h, lanes, False)
+    return factor_matrix(rods, system, 0)
 
 
 @part

@@ -16,69 +16,81 @@ from ...geometry.frames import Vector, dot, signed_angle, transport
 from ...jit import kernel, part
 from .arrays import BACKWARD_EULER, FRAMED, MIDPOINT, SDIRK2, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
 from .evaluate import edge_of, get, nearest_turn, put, update_geometry
-from .newton import minimise
+from .newton import linearise, minimise, solve_matrix
+from .workbench import copy_state, fetch
 
 GAMMA = 1.0 - math.sqrt(0.5)
+STAGE = {BACKWARD_EULER: 1.0, SDIRK2: GAMMA, MIDPOINT: 0.5}  # the length of a stage, in steps
 
 # Columns of the report; Newton counts the first two.
 ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
 
 
 @kernel
-def step_rods(b: Arrays, step: Step, lanes: Array, first_rod: int, last_rod: int) -> None:
+def step_rods(b: Arrays, bench: Arrays, step: Step, lanes: Array, first_rod: int, last_rod: int) -> None:
     """Takes step.steps steps with rods first_rod ... last_rod - 1. Never raises; what was done is added up in the report."""
+    report = bench.log.report
+    for r in range(first_rod, last_rod):
+        fetch(b, bench, r)
+        for c in range(5):
+            report[0, c] = 0.0
+        _step_rod(bench, step, lanes)
+        copy_state(bench.state, 0, b.state, b.rods.start[r], b.rods.start[r + 1] - b.rods.start[r])
+        for c in range(5):
+            b.log.report[r, c] += report[0, c]
+
+
+@part
+def _step_rod(b: Arrays, step: Step, lanes: Array) -> None:
+    """Takes the steps with the rod on the workbench."""
     rods, state, saved, holds = b.rods, b.state, b.saved, b.holds
     frames, geometry, forces, report = b.frames, b.geometry, b.forces, b.log.report
     smallest = 0.5**step.most_halvings
-    for r in range(first_rod, last_rod):
-        first, end = rods.start[r], rods.start[r + 1]
-        done = 0.0  # in steps; sums of powers of two are exact
-        part = 1.0
+    n = rods.start[1]
+    done = 0.0  # in steps; sums of powers of two are exact
+    part = 1.0
+    scheme = step.scheme
+    while done < step.steps:
+        copy_state(state, 0, saved, 0, n)
+        _begin(rods, state, holds, frames, geometry, done / step.steps)
+        if done == math.floor(done):
+            cylinder_drag(
+                rods.radii, rods.mass, state.q, state.v, forces.wind, step.air_density, forces.drag_rate[0],
+                forces.drag, 0, n, rods.closed[0],
+            )  # fmt: skip
+        if _attempt(b, step, lanes, done, part, scheme):
+            _finish(state, geometry, n)
+        else:
+            copy_state(saved, 0, state, 0, n)
+            if scheme > BACKWARD_EULER:
+                scheme -= 1
+                report[0, FALLBACKS] += 1.0
+                continue
+            if part > smallest:
+                scheme = step.scheme
+                part *= 0.5
+                report[0, HALVINGS] += 1.0
+                continue
+            report[0, FAILURES] += 1.0
+            _stand_still(rods, state, saved, holds, frames, geometry, done / step.steps, (done + part) / step.steps)
         scheme = step.scheme
-        while done < step.steps:
-            _copy(state, saved, first, end)
-            _begin(rods, state, holds, frames, geometry, r, done / step.steps)
-            if done == math.floor(done):
-                cylinder_drag(
-                    rods.radii, rods.mass, state.q, state.v, forces.wind, step.air_density, forces.drag_rate[0],
-                    forces.drag, first, end, rods.closed[r],
-                )  # fmt: skip
-            if _attempt(b, step, lanes, r, done, part, scheme):
-                _finish(state, geometry, first, end)
-            else:
-                _copy(saved, state, first, end)
-                if scheme > BACKWARD_EULER:
-                    scheme -= 1
-                    report[r, FALLBACKS] += 1.0
-                    continue
-                if part > smallest:
-                    scheme = step.scheme
-                    part *= 0.5
-                    report[r, HALVINGS] += 1.0
-                    continue
-                report[r, FAILURES] += 1.0
-                _stand_still(
-                    rods, state, saved, holds, frames, geometry, r, done / step.steps, (done + part) / step.steps
-                )
-            scheme = step.scheme
-            done += part
-            # Back to longer parts where they fit again: done must stay a multiple of the part.
-            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
-                part *= 2.0
+        done += part
+        # Back to longer parts where they fit again: done must stay a multiple of the part.
+        while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
+            part *= 2.0
 
 
 @kernel
-def measure_rods(b: Arrays, first_rod: int, last_rod: int) -> None:
+def measure_rods(b: Arrays, bench: Arrays, first_rod: int, last_rod: int) -> None:
     """Writes the elastic energies of the state into the log."""
-    rods, geometry, energy = b.rods, b.geometry, b.log.energy
+    rods, geometry, energy = bench.rods, bench.geometry, b.log.energy
     stiffness, rest, strain = rods.stiffness, rods.rest, geometry.strain
     for r in range(first_rod, last_rod):
-        _begin(rods, b.state, b.holds, b.frames, geometry, r, 1.0)
         for c in range(3):
             energy[r, c] = 0.0
-        if not update_geometry(rods, b.frames, geometry, b.state.q, r):
+        if not lay_out(b, bench, r):
             continue
-        for i in range(rods.start[r], rods.start[r + 1]):
+        for i in range(rods.start[1]):
             stretch = geometry.stretch[i]
             energy[r, 0] += 0.5 * rods.stretch[i] * rods.rest_length[i] * stretch * stretch
             for slot in range(2):
@@ -87,23 +99,40 @@ def measure_rods(b: Arrays, first_rod: int, last_rod: int) -> None:
                     energy[r, 1 if c < 4 else 2] += 0.5 * stiffness[i, slot, c] * deviation * deviation
 
 
-@part
-def _copy(source: State, target: State, first: int, end: int) -> None:
-    for i in range(first, end):
-        for c in range(4):
-            target.q[i, c] = source.q[i, c]
-            target.v[i, c] = source.v[i, c]
-            target.a[i, c] = source.a[i, c]
-        for c in range(3):
-            target.m1[i, c] = source.m1[i, c]
-        target.twist[i, 0] = source.twist[i, 0]
-        target.twist[i, 1] = source.twist[i, 1]
+@kernel
+def solve_rods(b: Arrays, bench: Arrays, h: float, lanes: Array, x: Array, first_rod: int, last_rod: int) -> None:
+    """Applies the inverse of the matrix of a stage of length h at the state to x (N, 4), in place."""
+    rods, system, stage, geometry = bench.rods, bench.system, bench.stage, bench.geometry
+    for r in range(first_rod, last_rod):
+        if not lay_out(b, bench, r):
+            continue
+        first, n = b.rods.start[r], rods.start[1]
+        for i in range(n):
+            stage.stretch[i] = geometry.stretch[i]
+            for slot in range(2):
+                for c in range(5):
+                    stage.strain[i, slot, c] = geometry.strain[i, slot, c]
+            for c in range(4):
+                system.trial[i, c] = 0.0 if rods.held[i, c] else x[first + i, c]
+        if linearise(bench, h, lanes):
+            solve_matrix(rods, system, 0, system.trial)
+            for i in range(n):
+                for c in range(4):
+                    x[first + i, c] = system.trial[i, c]
+
+
+@kernel
+def lay_out(b: Arrays, bench: Arrays, r: int) -> bool:
+    """Fetches rod r and computes its geometry at the end of the last steps."""
+    fetch(b, bench, r)
+    _begin(bench.rods, bench.state, bench.holds, bench.frames, bench.geometry, 1.0)
+    return update_geometry(bench.rods, bench.frames, bench.geometry, bench.state.q, 0)
 
 
 @part
-def _begin(rods: Rods, state: State, holds: Holds, frames: HeldFrames, geometry: Geometry, r: int, at: float) -> None:
+def _begin(rods: Rods, state: State, holds: Holds, frames: HeldFrames, geometry: Geometry, at: float) -> None:
     """Makes the state the base of frames. `at` is the fraction of the step at which it stands."""
-    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    first, end, closed = 0, rods.start[1], rods.closed[0]
     q, twist = state.q, state.twist
     for i in range(first, end):
         q[i, 3] = 0.0
@@ -168,10 +197,10 @@ def _place_held(
 
 
 @part
-def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: float, scheme: int) -> bool:
+def _attempt(b: Arrays, step: Step, lanes: Array, done: float, part: float, scheme: int) -> bool:
     """Advances by `part` of a step from a state that _begin has made the base. False if Newton did not converge."""
     rods, state, holds, frames, stage, geometry = b.rods, b.state, b.holds, b.frames, b.stage, b.geometry
-    first, end = rods.start[r], rods.start[r + 1]
+    first, end = 0, rods.start[1]
     q, v, a, base = state.q, state.v, state.a, b.system.base
     q_star, v_star, strain_star, stretch_star = stage.q, stage.v, stage.strain, stage.stretch
     strain0, stretch0, strain, stretch = stage.strain0, stage.stretch0, geometry.strain, geometry.stretch
@@ -181,9 +210,9 @@ def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: flo
     )  # of the step, at the end of the first stage
     h = part * step.h * fraction
     ratio = (1.0 - GAMMA) / GAMMA
-    damped = rods.damping_time[r] > 0.0
+    damped = rods.damping_time[0] > 0.0
     if damped:
-        if not update_geometry(rods, frames, geometry, q, r):
+        if not update_geometry(rods, frames, geometry, q, 0):
             return False
         for i in range(first, end):
             stretch0[i] = stretch[i]
@@ -220,11 +249,11 @@ def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: flo
                     else:
                         q[i, c] = base[i, c]
             _place_held(rods, holds, frames, geometry, q, first, end, at)
-            if update_geometry(rods, frames, geometry, q, r):
+            if update_geometry(rods, frames, geometry, q, 0):
                 break
             if trial == 1:
                 return False
-        if not minimise(rods, frames, b.forces, stage, geometry, b.system, b.log.report, q, r, h, step, lanes):
+        if not minimise(rods, frames, b.forces, stage, geometry, b.system, b.log.report, q, 0, h, step, lanes):
             return False
         good = True
         for i in range(first, end):
@@ -242,15 +271,15 @@ def _attempt(b: Arrays, step: Step, lanes: Array, r: int, done: float, part: flo
                 v[i, c] += v[i, c] - v_star[i, c]
         _place_frames(rods, holds, frames, first, end, at)
         _place_held(rods, holds, frames, geometry, q, first, end, at)
-        return update_geometry(rods, frames, geometry, q, r)
+        return update_geometry(rods, frames, geometry, q, 0)
     return True
 
 
 @part
-def _finish(state: State, geometry: Geometry, first: int, end: int) -> None:
+def _finish(state: State, geometry: Geometry, n: int) -> None:
     """Accepts the iterate: its frames become the state's, its theta begins anew."""
     q = state.q
-    for i in range(first, end):
+    for i in range(n):
         state.twist[i, 0] = geometry.strain[i, 0, 4]
         state.twist[i, 1] = geometry.strain[i, 1, 4]
         for c in range(3):
@@ -266,20 +295,19 @@ def _stand_still(
     holds: Holds,
     frames: HeldFrames,
     geometry: Geometry,
-    r: int,
     done: float,
     at: float,
 ) -> None:
     """The last resort where no step converges: the rod stays where it was, its held places follow, and it loses its speed."""
-    first, end = rods.start[r], rods.start[r + 1]
-    _begin(rods, state, holds, frames, geometry, r, done)
-    _place_frames(rods, holds, frames, first, end, at)
-    _place_held(rods, holds, frames, geometry, state.q, first, end, at)
-    if update_geometry(rods, frames, geometry, state.q, r):
-        _finish(state, geometry, first, end)
+    n = rods.start[1]
+    _begin(rods, state, holds, frames, geometry, done)
+    _place_frames(rods, holds, frames, 0, n, at)
+    _place_held(rods, holds, frames, geometry, state.q, 0, n, at)
+    if update_geometry(rods, frames, geometry, state.q, 0):
+        _finish(state, geometry, n)
     else:
-        _copy(saved, state, first, end)
-    for i in range(first, end):
+        copy_state(saved, 0, state, 0, n)
+    for i in range(n):
         for c in range(4):
             state.v[i, c] = 0.0
             state.a[i, c] = 0.0
