@@ -29,7 +29,7 @@ class HoldMotion:
         self._from = self._now()
         self._to = self._now()
         self._moving = False
-        self.guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
+        self._guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
         # Who has a path, by what it gives: (numbers, functions).
         self._pins = self._functions("pin")
         self._orients = self._functions("orient")
@@ -43,6 +43,11 @@ class HoldMotion:
 
     def _now(self) -> tuple[Array, Array, Array]:
         return self.position.copy(), self.rotation.copy(), self.spin.copy()
+
+    @property
+    def uneven(self) -> bool:
+        """True if holds move through the frame in another way than straight on."""
+        return self._guided or (self._moving and not np.array_equal(self._from[1], self._to[1]))
 
     def poses(self) -> tuple[Array, Array, Array]:
         return self.position, self.rotation, self.spin
@@ -74,16 +79,17 @@ class HoldMotion:
 
     def advance(self, at: float, time: float) -> None:
         """To a fraction of the frame, which is at that time."""
-        if self._moving:
+        if self._moving and at == 1.0:
+            self.position[:], self.rotation[:], self.spin[:] = self._to  # to the last bit
+        elif self._moving:
             self.position[:] = self._from[0] + at * (self._to[0] - self._from[0])
             self.spin[:] = self._from[2] + at * (self._to[2] - self._from[2])
             self.rotation[:] = interpolate_rotations(self._from[1], self._to[1], at)
         self.follow_paths(time)
 
     def arrive(self) -> None:
-        """The frame is over: holds that were sent somewhere are there, to the last bit."""
+        """The frame is over: holds that were sent somewhere are there."""
         if self._moving:
-            self.position[:], self.rotation[:], self.spin[:] = self._to
             self._from = self._now()
             self._moving = False
 

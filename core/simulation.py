@@ -156,7 +156,7 @@ class Simulation:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
         h = 1.0 / (self.frame_rate * self.substeps)
         # What runs evenly through the frame needs no Python between substeps.
-        count = 1 if self._holds.guided or self._timed_loads else self.substeps
+        count = 1 if self._holds.uneven or self._timed_loads else self.substeps
         for k in range(count, self.substeps + 1, count):
             at = k / self.substeps
             # At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on.

@@ -25,11 +25,13 @@ def interpolate_rotations(start: Array, end: Array, at: float) -> Array:
     sine = 0.5 * np.linalg.norm(twice_sine, axis=-1)
     cosine = 0.5 * (np.trace(turn, axis1=-2, axis2=-1) - 1.0)
     angle = np.arctan2(sine, cosine)
-    # Near a half turn the axis comes from the symmetric part: R = 2 a a^T - 1.
+    # Towards a half turn the axis is best read from the symmetric part, cos + (1 - cos) a a^T, but for its sign.
     symmetric = 0.5 * (turn + np.swapaxes(turn, -1, -2)) - cosine[..., None, None] * np.eye(3)
     column = np.argmax(np.diagonal(symmetric, axis1=-2, axis2=-1), axis=-1)
     half_turn = np.take_along_axis(symmetric, column[..., None, None], axis=-1)[..., 0]
-    axis = np.where((sine > 1e-6)[..., None], twice_sine, half_turn)
+    backwards = np.einsum("...i,...i->...", half_turn, twice_sine) < 0.0
+    half_turn = np.where(backwards[..., None], -half_turn, half_turn)
+    axis = np.where((cosine > -0.5)[..., None], twice_sine, half_turn)
     length = np.linalg.norm(axis, axis=-1)
     unit = np.where((length > 0.0)[..., None], axis / np.where(length > 0.0, length, 1.0)[..., None], [1.0, 0.0, 0.0])
     small = (sine <= 1e-6) & (cosine > 0.0)

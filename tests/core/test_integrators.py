@@ -1,4 +1,4 @@
-"""The three integrators: their orders in time, their rational functions on linear motion, what becomes of stiff vibrations and energy."""
+"""The three integrators: their orders in time, linear motion exactly, what becomes of stiff vibrations and of energy."""
 
 from __future__ import annotations
 

@@ -183,7 +183,8 @@ def _place_held(
     for i in range(first, end):
         if rods.held[i, 0]:
             for c in range(3):
-                q[i, c] = holds.position[0, i, c] + at * (holds.position[1, i, c] - holds.position[0, i, c])
+                x, y = holds.position[0, i, c], holds.position[1, i, c]
+                q[i, c] = y if at == 1.0 else x + at * (y - x)  # arrives to the last bit
     for i in range(first, end):
         if rods.edge_framed[i]:
             _, t = edge_of(q, i, i + 1 if i + 1 < end else first)
@@ -268,7 +269,8 @@ def _attempt(b: Arrays, step: Step, lanes: Array, done: float, part: float, sche
         for i in range(first, end):
             for c in range(4):
                 q[i, c] += q[i, c] - q_star[i, c]
-                v[i, c] += v[i, c] - v_star[i, c]
+                if not rods.held[i, c]:  # what is held has the speed of its way; twice it less the old one would ring
+                    v[i, c] += v[i, c] - v_star[i, c]
         _place_frames(rods, holds, frames, first, end, at)
         _place_held(rods, holds, frames, geometry, q, first, end, at)
         return update_geometry(rods, frames, geometry, q, 0)
