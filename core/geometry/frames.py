@@ -38,10 +38,13 @@ def transport(u: Vector, t: Vector, s: Vector) -> Vector:
     x -= along * s[0]
     y -= along * s[1]
     z -= along * s[2]
-    length = math.sqrt(x * x + y * y + z * z)
-    if not length > 1e-9:
+    square = x * x + y * y + z * z
+    if abs(square - 1.0) < 1e-8:
+        f = 1.5 - 0.5 * square  # 1 / sqrt(square) to round-off, without waiting for a root and a division
+    elif square > 1e-18:
+        f = 1.0 / math.sqrt(square)
+    else:
         return any_normal(s)
-    f = 1.0 / length
     return (x * f, y * f, z * f)
 
 

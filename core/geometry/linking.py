@@ -1,5 +1,6 @@
-"""Linking, twist and writhe of closed polygons, exact up to round-off. A closed framed curve keeps Lk = Tw + Wr (1)
-as long as it does not pass through itself: Calugareanu's theorem. All are counted in turns.
+"""Linking, twist and writhe of closed polygons, exact up to round-off and counted in turns.
+
+A closed framed curve keeps Lk = Tw + Wr as long as it does not pass through itself: Calugareanu's theorem.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from der_probe import Probe
 from scipy.linalg import eig_banded, eigvalsh, null_space, orth
 from scipy.optimize import brentq
 from tendril.core import Scene
+from tendril.core.models.der.arrays import FRAMED
 
 BAND = 10  # unknowns of an open `der` rod couple no farther than this
 
@@ -53,7 +54,7 @@ def _of_der(scene: Scene, count: int) -> np.ndarray:
 def _symmetries(probe: Probe) -> np.ndarray:
     """Changes of the unknowns, as columns, that change no strain of a round rod and move nothing that is held."""
     n = probe.size // 4
-    if probe.b.rods.joint.max() == 2 or probe.b.rods.edge_framed.any():
+    if np.any(probe.b.rods.joint == FRAMED) or probe.b.rods.edge_framed.any():
         return np.zeros((4 * n, 0))
     x, t = probe.base.reshape(-1, 4)[:, :3], probe.b.geometry.t
     modes = np.zeros((n, 4, 7))

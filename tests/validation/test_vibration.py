@@ -39,7 +39,11 @@ def test_swinging(case: Case, model: str) -> None:
         sim = Simulation(scene)
         frames = list(sim.frames(1, 1 + 24 * 10))
         tip = np.array([frame.positions(beam)[-1, 2] for frame in frames])
-        return {"frequency": np.pi / half_period(np.array([frame.time for frame in frames]), tip)}
+        period = np.abs(tip[: len(tip) // 5])  # a little more than one
+        return {
+            "frequency": np.pi / half_period(np.array([frame.time for frame in frames]), tip),
+            "kept": np.abs(tip[-len(period) :]).max() / period.max(),
+        }
 
     case.check(model, measure)
 

@@ -155,7 +155,7 @@ class Step(NamedTuple):
     steps: int  # how many, one after the other; prescribed motion spans all of them
     scheme: int
     air_density: float  # kg/m3
-    tolerance: float  # Newton stops when it moves no vertex by more than this many segment lengths
+    tolerance: float  # Newton stops when no vertex is farther from its place than this many segment lengths
     most_iterations: int
     most_halvings: int
 

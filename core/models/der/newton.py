@@ -69,8 +69,9 @@ def minimise(
             report[r, 1] = trial_largest
             rebase(geometry, first, end)
             _foresee_tension(rods, stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h)
-            if trial_largest <= step.tolerance:
-                # Newton converges quadratically: what is left after this step is far below the tolerance.
+            # What is left after this step: the next ones would shrink at least as fast as the last two did.
+            rate = min(trial_largest / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
+            if trial_largest * rate / (1.0 - rate) <= step.tolerance:
                 for i in range(first, end):
                     for c in range(4):
                         q[i, c] += trial[i, c]

@@ -1,0 +1,166 @@
+"""The same scene gives the same bits: for any number of threads, in another process, from any saved frame."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import plain_rods
+import pytest
+from plain_rods import circle, helix, made_of, plain_rod
+from tendril.core import Scene, Simulation
+from tendril.core.geometry.rotations import rotation_about
+
+FRAMES = 6
+
+
+def waving(t: float) -> tuple[np.ndarray, np.ndarray]:
+    turn = rotation_about(np.array([0.0, 0.6, 0.8]), np.array(2.0 * t))
+    return np.array([0.2 * math.sin(9.0 * t), 0.1 * t, 0.3 * t]), turn
+
+
+def crowd(rods: int = 60) -> Scene:
+    """Rods of all lengths, open and closed, free, pinned, clamped and turned on paths, in wind, under loads."""
+    scene = Scene(air_density=1.2, wind=(1.0, 0.5, 0.0), drag=0.1)
+    for k in range(rods):
+        closed, n = k % 4 == 3, 4 + (7 * k) % 23
+        points = (circle(n, 0.3) if closed else helix(n, turns=0.2 + 0.03 * k)) + np.array([0.0, 0.0, k])
+        rod = plain_rod(
+            points,
+            made_of(stretch=1e3 * (1 + k % 5), bend=(0.1, 0.2), twist=0.1 + 0.01 * k),
+            closed=closed,
+            rest="straight" if k % 3 else "as drawn",
+            damping_time=0.001 * (k % 2),
+            twist=0.1 * k,
+        )
+        scene.add(rod, velocity=(0.1 * k, 0.0, 1.0))
+        here = points[0]
+        if k % 5 == 0:
+            scene.pin(k, 0, lambda t, here=here: here + waving(t)[0])
+        elif k % 5 == 1:
+            scene.clamp(k, 0, lambda t, here=here: (here + waving(t)[0], waving(t)[1]), lambda t: 30.0 * t)
+        elif k % 5 == 2:
+            scene.orient(k, n // 2, lambda t: waving(t)[1])
+        elif k % 5 == 3:
+            scene.clamp_edge(k, 1)
+        if k % 7 == 0:
+            scene.load(k, -1, lambda t: (math.sin(20.0 * t), 0.0, 0.5))
+    return scene
+
+
+def history(sim: Simulation) -> list[bytes]:
+    """State and report of each frame, from where it stands to the last."""
+    bits = []
+    for frame in sim.frames(sim.frame, FRAMES):
+        places = b"".join(frame.positions(k).tobytes() for k in range(len(sim.scene.entries)))
+        bits.append(sim.state().tobytes() + places + repr(frame.report.energies).encode())
+    return bits
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> list[bytes]:
+    return history(Simulation(crowd(), threads=1))
+
+
+@pytest.mark.parametrize("threads", [2, 3, None])
+def test_any_number_of_threads(one_thread: list[bytes], threads: int | None) -> None:
+    sim = Simulation(crowd(), threads=threads)
+    assert history(sim) == one_thread
+    if threads is not None:
+        assert sim.blocks[0]._workers._pool is not None, "too few vertices for threads"
+
+
+def test_any_number_of_threads_where_frames_run_in_one_call() -> None:
+    """Without paths and loads that change, all substeps of a frame are taken rod by rod."""
+
+    def scene() -> Scene:
+        quiet, busy = Scene(air_density=1.2), crowd()
+        for entry in busy.entries:
+            quiet.add(entry.rod, velocity=entry.velocity)
+        return quiet
+
+    assert history(Simulation(scene(), threads=1)) == history(Simulation(scene(), threads=3))
+
+
+def test_rods_do_not_depend_on_their_company() -> None:
+    """A rod alone moves as it does in the crowd, to the last bit."""
+    everyone = Simulation(crowd(), threads=2)
+    few = Simulation(crowd(8), threads=1)
+    for frame, same in zip(everyone.frames(1, 4), few.frames(1, 4), strict=True):
+        for k in range(8):
+            assert np.array_equal(frame.positions(k), same.positions(k))
+            assert np.array_equal(frame.directors(k), same.directors(k))
+
+
+def test_a_fresh_process(one_thread: list[bytes]) -> None:
+    code = "import sys, test_determinism as t; sys.stdout.buffer.write(t.digest(t.history(t.Simulation(t.crowd(), threads=2))))"
+    places = [Path(__file__).parent, Path(plain_rods.__file__).parent, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+    assert run.stdout == digest(one_thread), run.stderr.decode()
+
+
+def digest(bits: list[bytes]) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(b"".join(bits)).hexdigest().encode()
+
+
+@pytest.mark.parametrize("frame", range(1, FRAMES))
+def test_going_on_from_a_saved_frame(frame: int) -> None:
+    """In the simulation it was saved from, after it went on, and in a new one."""
+    sim = Simulation(crowd(12), threads=1)
+    for _ in range(1, frame):
+        sim.step_frame()
+    state = sim.state()
+    future = history(sim)
+    sim.restore(state, frame)
+    assert history(sim) == future
+    fresh = Simulation(crowd(12), threads=1)
+    fresh.restore(state, frame)
+    assert history(fresh) == future
+
+
+def test_going_on_where_holds_were_moved() -> None:
+    """Where they have been sent is part of the state: sent on in the same way, everything goes on in the same way."""
+
+    def scene() -> Scene:
+        plain = Scene()
+        plain.add(plain_rod(helix(8)))
+        plain.clamp(0, "start")
+        return plain
+
+    def go_on(sim: Simulation) -> bytes:
+        for k in (3, 4):
+            sim.move(0, (0.3, 0.05 * k, 0.0), rotation_about(np.array([0.0, 0.0, 1.0]), np.array(0.1 * k)), 2.0 * k)
+            sim.step_frame()
+        sim.step_frame()
+        return sim.state().tobytes()
+
+    sim = Simulation(scene())
+    for k in (1, 2):
+        sim.move(0, (0.3, 0.05 * k, 0.0), rotation_about(np.array([0.0, 0.0, 1.0]), np.array(0.1 * k)), 2.0 * k)
+        sim.step_frame()
+    state = sim.state()
+    future = go_on(sim)
+    sim.restore(state, 3)
+    assert go_on(sim) == future
+    fresh = Simulation(scene())
+    fresh.restore(state, 3)
+    assert go_on(fresh) == future
+
+
+def test_looking_changes_nothing() -> None:
+    """Asking for frames, energies and states between steps leaves the motion as it is."""
+    watched, alone = Simulation(crowd(12), threads=1), Simulation(crowd(12), threads=1)
+    for _ in range(4):
+        watched.current()
+        watched.energies()
+        watched.state()
+        watched.step_frame()
+        alone.step_frame()
+    assert watched.state().tobytes() == alone.state().tobytes()
