@@ -231,7 +231,7 @@ def test_the_two_sides_of_a_clamp_know_nothing_of_each_other(kind: str, integrat
 
     for scene, rod, place in ((whole, 0, middle), (halves, 0, middle), (halves, 1, 0)):
         (scene.clamp if kind == "clamp" else scene.clamp_edge)(rod, place, path, spin)
-    sims = [precise(scene, substeps=8, integrator=integrator, tolerance=1e-12) for scene in (whole, halves)]
+    sims = [precise(scene, substeps=8, integrator=integrator, tolerance=1e-15) for scene in (whole, halves)]
     for _ in range(6):
         one, two = (sim.step_frame() for sim in sims)
         assert np.abs(one.positions(0)[:shared] - two.positions(0)).max() < 1e-11
@@ -255,7 +255,7 @@ def test_a_ring_clamped_twice_is_two_arcs() -> None:
     for rod in (0, 1):
         arcs.clamp(rod, "start")
         arcs.clamp(rod, "end")
-    sims = [precise(scene, substeps=8, tolerance=1e-12) for scene in (ring, arcs)]
+    sims = [precise(scene, substeps=8, tolerance=1e-15) for scene in (ring, arcs)]
     for _ in range(6):
         whole, parts = (sim.step_frame() for sim in sims)
         for rod, piece in enumerate(pieces):

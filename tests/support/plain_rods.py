@@ -54,7 +54,7 @@ def weightless(**options: Any) -> Scene:
 
 
 def precise(scene: Scene, **options: Any) -> Simulation:
-    return Simulation(scene, **{"tolerance": 1e-10, "threads": 1, **options})
+    return Simulation(scene, **{"tolerance": 1e-12, "threads": 1, **options})
 
 
 def settled(sim: Simulation) -> Simulation:

@@ -89,11 +89,13 @@ def _place_rod(b: Arrays, entry: Entry, holds: list[Hold]) -> None:
         b.rods.rest[rows] = b.geometry.strain[rows]
     _natural_twist(b, rod)
     _configure(b, rod, shape, rod.twist)
-    if rod.closed and rod.twist != 0.0 and b.rods.joint[0] == INNER:
+    if rod.closed and rod.twist != 0.0:
         # A ring is twisted by cutting it, turning one face by the twist and gluing it again: the seam's twist equals its
         # neighbours', and its natural twist takes up what the frames do not show.
-        shown = shape.twist[0] + rod.twist * (1.0 - _middles(shape)[-1])
-        b.rods.rest[0, 0, 4] += b.state.twist[0, 0] - shown
+        hidden = -rod.twist
+        before = shape.lengths[-1] / (shape.lengths[-1] + shape.lengths[0]) if b.rods.joint[0] == FRAMED else 1.0
+        b.rods.rest[0, 0, 4] += before * hidden
+        b.rods.rest[0, 1, 4] += (1.0 - before) * hidden
     b.state.v[rows, :3] = entry.velocity
     # Held places are where they are until told otherwise.
     for end in range(2):
