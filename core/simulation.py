@@ -189,33 +189,51 @@ class Simulation:
     def energies(self) -> Energies:
         return sum((block.energies(self.scene.gravity) for block in self.blocks), Energies())
 
-    def settle(self, *, still: float = 1e-9, most_steps: int = 400) -> bool:
+    def settle(self, *, stable: bool = True, still: float = 1e-9, most_steps: int = 400) -> bool:
         """Lets all rods come to rest where the forces of this moment balance, without passing time.
 
-        Ever longer steps, each begun from rest. True once a long step moves nothing by more than `still` times the
-        longest rod."""
+        Ever longer steps, each begun from rest, until a long one moves nothing by more than `still` times the longest rod.
+        True if that was found. Unless any balance will do (`stable` False), it is disturbed a little and must not go
+        farther down from there: a pencil on its tip is not at rest."""
         size = max(entry.rod.length for entry in self.scene.entries)
-        h = 0.1 / self.frame_rate
+        springy = max(float(entry.rod.bend.max()) / entry.rod.length for entry in self.scene.entries)
         self._holds.advance(0.0, self.time)
+        for _ in range(4):
+            if not self._come_to_rest(still * size, most_steps):
+                return False
+            if not stable:
+                return True
+            found, energies = self.state(), self.energies()
+            for block in self.blocks:
+                block.disturb(1e-4)
+            self._come_to_rest(still * size, most_steps)
+            gained = energies.total - self.energies().total
+            self._load_forces(self.time)
+            pull = max(float(np.abs(forces).sum()) for forces in self._forces)
+            if not gained > 1e-6 * energies.elastic + 1e-9 * (pull * size + springy):
+                self._put_state(found)
+                return True
+        return False
+
+    def _come_to_rest(self, still: float, most_steps: int) -> bool:
+        h = 0.1 / self.frame_rate
         for _ in range(most_steps):
             before = [block.positions().copy() for block in self.blocks]
             for block in self.blocks:
                 block.stop()
-            work, self._work = self._work, Work()
+            earlier, self._work = self._work, Work()
             self._step(h, 1, self.time, settling=True)
             smooth = self._work.halvings + self._work.failures == 0
-            self._work = work + self._work
-            moved = max(
-                float(np.abs(block.positions() - x).max()) for block, x in zip(self.blocks, before, strict=True)
-            )
-            if smooth and h > 1e3 and moved < still * size:
-                break
+            self._work = earlier + self._work
+            if smooth and h > 1e3 and self._moved_since(before) < still:
+                for block in self.blocks:
+                    block.stop()
+                return True
             h = min(h * 3.0, 1e6) if smooth else max(h / 10.0, 1e-6)
-        else:
-            smooth = False
-        for block in self.blocks:
-            block.stop()
-        return smooth
+        return False
+
+    def _moved_since(self, before: list[Array]) -> float:
+        return max(float(np.abs(block.positions() - x).max()) for block, x in zip(self.blocks, before, strict=True))
 
     def state(self) -> Array:
         """All that is needed to go on from here, as a flat array."""
@@ -231,13 +249,16 @@ class Simulation:
         cure = f"give an array of {self.state_size} numbers, made by state() of a simulation of the same scene"
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)
+        self._put_state(flat)
+        self._holds.follow_paths(self.time)
+        self._send_holds(self._holds.poses())
+        self._work = Work()
+
+    def _put_state(self, flat: Array) -> None:
         at = 0
         for block in self.blocks:
             block.unpack_state(flat[at : at + block.state_size])
             at += block.state_size
-        self._holds.follow_paths(self.time)
-        self._send_holds(self._holds.poses())
-        self._work = Work()
 
     def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
         scene = self.scene

@@ -110,3 +110,6 @@ class ModelBlock(Protocol):
 
     def stop(self) -> None:
         """Takes all velocity out, to look for a state of rest."""
+
+    def disturb(self, size: float) -> None:
+        """Moves all points a little, by up to `size` segment lengths, always in the same way."""

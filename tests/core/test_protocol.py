@@ -175,7 +175,7 @@ def test_solve_tells_what_a_small_force_would_have_changed(model: str) -> None:
     """The step minimises a potential, of which the matrix is the second derivative: more force f changes its end by A^-1 f."""
     rng = np.random.default_rng(2)
     block = block_of(model, "backward euler")
-    block.stop()  # quick turns within the step would be seen, too
+    block.stop()
     start = np.empty(block.state_size)
     block.pack_state(start)
     base, extra = rng.standard_normal((26, 3)), rng.standard_normal((26, 3))
@@ -193,7 +193,8 @@ def test_solve_tells_what_a_small_force_would_have_changed(model: str) -> None:
     block.solve(impulse)
     block.point_velocities(impulse, moved)
     assert np.array_equal(moved[held], np.zeros((4, 3)))
-    assert moved == pytest.approx(change, abs=1e-6 * np.abs(change).max())
+    # Up to the spin that frames take up as they are carried from one iterate to the next.
+    assert moved == pytest.approx(change, abs=1e-4 * np.abs(change).max())
     # Where inertia alone gave way, it would be by another amount.
     free = SHORT**2 * extra / lumped_masses(scene_of(model))[:, None]
     assert np.abs(moved - free).max() > 0.1 * np.abs(change).max()

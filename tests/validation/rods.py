@@ -48,6 +48,6 @@ def precise(scene: Scene, **options) -> Simulation:
     return Simulation(scene, tolerance=1e-9, threads=1, **options)
 
 
-def settled(sim: Simulation) -> Simulation:
-    assert sim.settle(), "no equilibrium found"
+def settled(sim: Simulation, stable: bool = True) -> Simulation:
+    assert sim.settle(stable=stable), "no equilibrium found"
     return sim

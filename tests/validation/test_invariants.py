@@ -139,11 +139,6 @@ def test_angular_momentum(case: Case, model: str) -> None:
     case.check(model, measure)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="where a spinning edge turns, the change of direction of its spin is not passed on to its vertices",
-)
 @pytest.mark.parametrize(("case", "model"), runs("free flight, spinning"))
 def test_angular_momentum_with_spin(case: Case, model: str) -> None:
     """A thick twisted rod untwists as it flies: what it gains in spin, its points must lose."""

@@ -57,7 +57,8 @@ def test_end_moment_closes_a_circle(case: Case, model: str) -> None:
         def turn_to(angle: float) -> float:
             sim.move(end, rotation=rotation_about(np.array([0.0, -1.0, 0.0]), np.array(angle)))
             sim.step_frame()
-            return settled(sim).energies().elastic
+            # In three dimensions a rod whose end frame is turned that far would rather twist out of its plane.
+            return settled(sim, stable=False).energies().elastic
 
         turn = case.parameters["turn"]
         for k in range(1, 13):

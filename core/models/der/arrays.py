@@ -75,6 +75,7 @@ class Forces(NamedTuple):
     """Forces during the step."""
 
     force: Array  # (N, 4) N; N m about the tangent
+    gyroscopic: Array  # (N, 4) N, of spinning edges that turn; during a stage
     drag: Array  # (N, 6) symmetric matrix xx yx yy zx zy zz of the force per velocity, kg/s
     wind: Array  # (3,) m/s
     drag_rate: Array  # (1,) 1/s: the same for the spin, in proportion to inertia
@@ -197,7 +198,7 @@ def _zeros(n: int, rods: int, work: int, border: int) -> Arrays:
         saved=state(work),
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(work, 3), zeros(work, 3), zeros(work)),
-        forces=Forces(zeros(n, 4), zeros(work, 6), zeros(3), zeros(1)),
+        forces=Forces(zeros(n, 4), zeros(work, 4), zeros(work, 6), zeros(3), zeros(1)),
         stage=Stage(zeros(work, 4), zeros(work, 4), zeros(work, 2, 5), zeros(work), zeros(work, 2, 5), zeros(work)),
         geometry=Geometry(
             t=zeros(work, 3),

@@ -178,3 +178,8 @@ class DerBlock:
     def stop(self) -> None:
         self.arrays.state.v[:] = 0.0
         self.arrays.state.a[:] = 0.0
+
+    def disturb(self, size: float) -> None:
+        b = self.arrays
+        noise = np.random.default_rng(0).uniform(-size, size, (len(b.state.q), 3)) * b.rods.rest_length[:, None]
+        b.state.q[:, :3] += np.where(b.rods.held[:, :3], 0.0, noise)

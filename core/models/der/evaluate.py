@@ -270,7 +270,7 @@ def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array,
     """Potential of inertia, drag and load, with its derivatives."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     mass, drag, force, wind, rate = rods.mass, forces.drag, forces.force, forces.wind, forces.drag_rate[0]
-    q_star, v_star, gradient = stage.q, stage.v, system.gradient
+    q_star, v_star, gradient, gyroscopic = stage.q, stage.v, system.gradient, forces.gyroscopic
     band, border, corner = system.band, system.border, system.corner
     n = 4 * (end - first)
     ih = 1.0 / h
@@ -280,8 +280,9 @@ def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array,
         for c in range(4):
             deviation = q[i, c] - q_star[i, c] - h * v_star[i, c]
             inertia = mass[i, c] * ih * ih
-            potential += deviation * (0.5 * inertia * deviation - force[i, c])
-            gradient[i, c] += inertia * deviation - force[i, c]
+            load = force[i, c] + gyroscopic[i, c]
+            potential += deviation * (0.5 * inertia * deviation - load)
+            gradient[i, c] += inertia * deviation - load
             add_entry(band, border, corner, 4 * first, n, closed, r, k + c, k + c, inertia)
         if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
             continue

@@ -12,9 +12,22 @@ import math
 
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...geometry.frames import Vector, dot, signed_angle, transport
+from ...geometry.frames import Vector, cross, dot, signed_angle, transport
 from ...jit import kernel, part
-from .arrays import BACKWARD_EULER, FRAMED, MIDPOINT, SDIRK2, Arrays, Geometry, HeldFrames, Holds, Rods, State, Step
+from .arrays import (
+    BACKWARD_EULER,
+    FRAMED,
+    MIDPOINT,
+    SDIRK2,
+    Arrays,
+    Geometry,
+    HeldFrames,
+    Holds,
+    Rods,
+    Stage,
+    State,
+    Step,
+)
 from .evaluate import edge_of, get, nearest_turn, put, update_geometry
 from .newton import linearise, minimise, solve_matrix
 from .workbench import copy_state, fetch
@@ -254,6 +267,7 @@ def _attempt(b: Arrays, step: Step, lanes: Array, done: float, part: float, sche
                 break
             if trial == 1:
                 return False
+        _gyroscopic_forces(rods, geometry, stage, b.forces.gyroscopic, a, h)
         if not minimise(rods, frames, b.forces, stage, geometry, b.system, b.log.report, q, 0, h, step, lanes):
             return False
         good = True
@@ -275,6 +289,35 @@ def _attempt(b: Arrays, step: Step, lanes: Array, done: float, part: float, sche
         _place_held(rods, holds, frames, geometry, q, first, end, at)
         return update_geometry(rods, frames, geometry, q, 0)
     return True
+
+
+@part
+def _gyroscopic_forces(rods: Rods, geometry: Geometry, stage: Stage, force: Array, a: Array, h: float) -> None:
+    """An edge that spins and turns: what changes the direction of its spin I w t is a couple that its vertices must give.
+
+    So these feel the couple -I w t', that is the forces -F and F = (I w / |e|) t x t', at the speeds that the guess foresees.
+    Where the spin is so fast that a step would not follow, they are limited: taken from the guess they would grow.
+    """
+    n, closed = rods.start[1], rods.closed[0]
+    v_star, t, mass = stage.v, geometry.t, rods.mass
+    for i in range(n):
+        for c in range(4):
+            force[i, c] = 0.0
+    for i in range(n if closed else n - 1):
+        j = i + 1 if i + 1 < n else 0
+        length = geometry.length[i]
+        moment = mass[i, 3] * (v_star[i, 3] + h * a[i, 3])
+        inertia = min(mass[i, 0], mass[j, 0]) * length * length
+        most = 0.2 * inertia / h
+        moment = max(-most, min(most, moment))
+        x = v_star[j, 0] - v_star[i, 0] + h * (a[j, 0] - a[i, 0])
+        y = v_star[j, 1] - v_star[i, 1] + h * (a[j, 1] - a[i, 1])
+        z = v_star[j, 2] - v_star[i, 2] + h * (a[j, 2] - a[i, 2])
+        f = cross(get(t, i), (x, y, z))
+        for c in range(3):
+            g = moment * f[c] / (length * length)
+            force[i, c] -= g
+            force[j, c] += g
 
 
 @part
