@@ -45,6 +45,22 @@ class HoldMotion:
         return self.position.copy(), self.rotation.copy(), self.spin.copy()
 
     @property
+    def state_size(self) -> int:
+        return 13 * len(self._holds)
+
+    def state(self) -> Array:
+        """Where all holds are, as a flat array."""
+        return np.concatenate([self.position.ravel(), self.rotation.ravel(), self.spin])
+
+    def restore(self, flat: Array) -> None:
+        """Goes back to where `state` was taken; what was aimed at is forgotten."""
+        count = len(self._holds)
+        self.position[:] = flat[: 3 * count].reshape(count, 3)
+        self.rotation[:] = flat[3 * count : 12 * count].reshape(count, 3, 3)
+        self.spin[:] = flat[12 * count :]
+        self._from, self._to, self._moving = self._now(), self._now(), False
+
+    @property
     def uneven(self) -> bool:
         """True if holds move through the frame in another way than straight on."""
         return self._guided or (self._moving and not np.array_equal(self._from[1], self._to[1]))

@@ -126,8 +126,8 @@ class Simulation:
             start = self.blocks[block_number].sample_start
             first = int(start[k])
             self._places.append((block_number, first, int(start[k + 1]), first + entry.rod.edge_count))
-        self.state_size = sum(block.state_size for block in self.blocks)
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
+        self.state_size = sum(block.state_size for block in self.blocks) + self._holds.state_size
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
         self._timed_loads = any(callable(load.force) for load in scene.loads)
         self._work = Work()
@@ -162,7 +162,8 @@ class Simulation:
             # At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on.
             time = (self.frame - self.first_frame + at) / self.frame_rate
             self._holds.advance(at, time)
-            self._step(h, count, time)
+            # Loads act all through a step as they do in its middle: of second order, as the integrator is.
+            self._step(h, count, time - 0.5 * h * count)
         self._holds.arrive()
         self.frame += 1
         return self.current()
@@ -242,6 +243,7 @@ class Simulation:
         for block in self.blocks:
             block.pack_state(out[at : at + block.state_size])
             at += block.state_size
+        out[at:] = self._holds.state()
         return out
 
     def restore(self, state: ArrayLike, frame: int) -> None:
@@ -250,11 +252,12 @@ class Simulation:
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)
         self._put_state(flat)
-        self._holds.follow_paths(self.time)
+        self._holds.restore(flat[self.state_size - self._holds.state_size :])
         self._send_holds(self._holds.poses())
         self._work = Work()
 
     def _put_state(self, flat: Array) -> None:
+        """The rods' part of a state."""
         at = 0
         for block in self.blocks:
             block.unpack_state(flat[at : at + block.state_size])

@@ -38,7 +38,7 @@ class Work:
     """What a block did since it was last asked."""
 
     iterations: int = 0  # of Newton, summed over rods
-    residual: float = 0.0  # the largest last step of Newton, in segment lengths
+    residual: float = 0.0  # how far Newton's method may be from its goal, in segment lengths: the largest of all solves
     halvings: int = 0
     fallbacks: int = 0  # to backward Euler
     failures: int = 0  # parts of a step that were given up: the rod stood still

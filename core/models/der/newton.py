@@ -66,12 +66,13 @@ def minimise(
         if iterations > step.most_iterations or not trial_largest < 1e9:
             return False
         if trial_largest <= 0.9 * largest or value <= potential + 1e-4 * size * slope:
-            report[r, 1] = trial_largest
             rebase(geometry, first, end)
             _foresee_tension(rods, stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h)
             # What is left after this step: the next ones would shrink at least as fast as the last two did.
             rate = min(trial_largest / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
-            if trial_largest * rate / (1.0 - rate) <= step.tolerance:
+            left = trial_largest * rate / (1.0 - rate)
+            report[r, 1] = left
+            if left <= step.tolerance:
                 for i in range(first, end):
                     for c in range(4):
                         q[i, c] += trial[i, c]

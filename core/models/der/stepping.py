@@ -50,7 +50,10 @@ def step_rods(b: Arrays, bench: Arrays, step: Step, lanes: Array, first_rod: int
         _step_rod(bench, step, lanes)
         copy_state(bench.state, 0, b.state, b.rods.start[r], b.rods.start[r + 1] - b.rods.start[r])
         for c in range(5):
-            b.log.report[r, c] += report[0, c]
+            if c == RESIDUAL:
+                b.log.report[r, c] = max(b.log.report[r, c], report[0, c])
+            else:
+                b.log.report[r, c] += report[0, c]
 
 
 @part

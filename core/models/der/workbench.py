@@ -38,6 +38,15 @@ def fetch(b: Arrays, bench: Arrays, r: int) -> None:
     for c in range(3):
         bench.forces.wind[c] = b.forces.wind[c]
     bench.forces.drag_rate[0] = b.forces.drag_rate[0]
+    # Entries that are idle on this rod must not remember the one before: they go into its state.
+    geometry = bench.geometry
+    for i in range(n):
+        geometry.stretch[i] = 0.0
+        for c in range(3):
+            geometry.d1[i, c] = 0.0
+        for s in range(2):
+            for c in range(5):
+                geometry.strain[i, s, c] = 0.0
     copy_state(b.state, first, bench.state, 0, n)
 
 
