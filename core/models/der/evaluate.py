@@ -274,16 +274,27 @@ def _inertia(rods: Rods, forces: Forces, stage: Stage, system: System, q: Array,
     band, border, corner = system.band, system.border, system.corner
     n = 4 * (end - first)
     ih = 1.0 / h
+    hh = ih * ih
     potential = 0.0
     for i in range(first, end):
-        k = 4 * (i - first)
+        energy = 0.0
         for c in range(4):
             deviation = q[i, c] - q_star[i, c] - h * v_star[i, c]
-            inertia = mass[i, c] * ih * ih
             load = force[i, c] + gyroscopic[i, c]
-            potential += deviation * (0.5 * inertia * deviation - load)
-            gradient[i, c] += inertia * deviation - load
-            add_entry(band, border, corner, 4 * first, n, closed, r, k + c, k + c, inertia)
+            pull = mass[i, c] * hh * deviation - load
+            gradient[i, c] += pull
+            energy += deviation * (pull - load)
+        potential += 0.5 * energy
+    if closed:
+        for k in range(n):
+            inertia = mass[first + k // 4, k % 4] * hh
+            add_entry(band, border, corner, 4 * first, n, closed, r, k, k, inertia)
+    else:
+        for i in range(first, end):
+            for c in range(4):
+                band[4 * i + c, 0] += mass[i, c] * hh
+    for i in range(first, end):
+        k = 4 * (i - first)
         if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
             continue
         x = q[i, 0] - q_star[i, 0] - h * wind[0]
