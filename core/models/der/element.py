@@ -46,14 +46,21 @@ def make_lanes() -> Array:
 
 @part
 def curvatures(
-    ta: Vector, d1a: Vector, d2a: Vector, tb: Vector, d1b: Vector, d2b: Vector
-) -> tuple[float, float, float, float, float]:
-    """The material curvatures (2) in both edges' frames, and chi. The curvature binormal (1) has magnitude 2 tan(phi / 2)."""
-    chi = 1.0 + dot(ta, tb)
-    c = cross(ta, tb)
-    f = 2.0 / max(chi, LEAST_CHI)
-    kb = (f * c[0], f * c[1], f * c[2])
-    return dot(kb, d2a), -dot(kb, d1a), dot(kb, d2b), -dot(kb, d1b), chi
+    ta: Vector, ua: Vector, d1a: Vector, d2a: Vector, tb: Vector, d1b: Vector, d2b: Vector
+) -> tuple[float, float, float, float, float, Vector]:
+    """The material curvatures (2) in both edges' frames, chi, and the reference director u_a transported to edge b.
+
+    The curvature binormal (1) has magnitude 2 tan(phi / 2).
+    """
+    c = dot(ta, tb)
+    chi = 1.0 + c
+    b = cross(ta, tb)
+    f = 1.0 / max(chi, LEAST_CHI)
+    kb = (2.0 * f * b[0], 2.0 * f * b[1], 2.0 * f * b[2])
+    w = cross(b, ua)
+    k = f * dot(b, ua)
+    u = (c * ua[0] + w[0] + k * b[0], c * ua[1] + w[1] + k * b[1], c * ua[2] + w[2] + k * b[2])
+    return dot(kb, d2a), -dot(kb, d1a), dot(kb, d2b), -dot(kb, d1b), chi, u
 
 
 @part

@@ -114,10 +114,10 @@ def update_geometry(rods: Rods, frames: HeldFrames, geometry: Geometry, q: Array
                 d2b = cross(tb, d1b)
             else:
                 tb, ub, theta_b, d1b, d2b = get(t, i), get(reference, i), q[i, 3], get(d1, i), get(d2, i)
-            o0, o1, o2, o3, chi = curvatures(ta, d1a, d2a, tb, d1b, d2b)
+            o0, o1, o2, o3, chi, u = curvatures(ta, ua, d1a, d2a, tb, d1b, d2b)
             if not chi > LEAST_CHI:
                 return False
-            angle = nearest_turn(signed_angle(transport(ua, ta, tb), ub, tb), base_twist[i, slot])
+            angle = nearest_turn(signed_angle(u, ub, tb), base_twist[i, slot])
             reference_twist[i, slot] = angle
             strain[i, slot, 0] = o0
             strain[i, slot, 1] = o1
