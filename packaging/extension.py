@@ -44,7 +44,9 @@ def main() -> int:
     target = OUT / f"tendril-{version}.zip"
     for command in (["validate", str(stage)], ["build", "--source-dir", str(stage), "--output-filepath", str(target)]):
         subprocess.run([sys.executable, str(tool), *command], check=True, stdout=subprocess.DEVNULL)
-    print(f"{target}, {target.stat().st_size / 2**20:.0f} MiB: install it in Blender by Get Extensions > Install from Disk")
+    print(
+        f"{target}, {target.stat().st_size / 2**20:.0f} MiB: install it in Blender by Get Extensions > Install from Disk"
+    )
     return 0
 
 
