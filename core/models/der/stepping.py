@@ -154,7 +154,7 @@ def _begin(rods: Rods, state: State, holds: Holds, frames: HeldFrames, geometry:
         q[i, 3] = 0.0
         geometry.base_twist[i, 0] = twist[i, 0]
         geometry.base_twist[i, 1] = twist[i, 1]
-        spin = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
+        spin = _between(holds.spin[0, i], holds.spin[1, i], at)
         if rods.joint[i] == FRAMED:
             geometry.base_twist[i, 0] -= spin
             geometry.base_twist[i, 1] += spin
@@ -178,11 +178,19 @@ def _place_frames(rods: Rods, holds: Holds, frames: HeldFrames, first: int, end:
             d = _blend(transport(get(holds.director[0], i), t0, t), transport(get(holds.director[1], i), t1, t), at)
             put(frames.tangent, i, t)
             put(frames.director, i, transport(d, t, t))
-            frames.spin[i] = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
+            frames.spin[i] = _between(holds.spin[0, i], holds.spin[1, i], at)
+
+
+@part
+def _between(x: float, y: float, at: float) -> float:
+    """From x to y, where it arrives to the last bit."""
+    return y if at == 1.0 else x + at * (y - x)
 
 
 @part
 def _blend(x: Vector, y: Vector, at: float) -> Vector:
+    if at == 1.0:
+        return y
     z = (x[0] + at * (y[0] - x[0]), x[1] + at * (y[1] - x[1]), x[2] + at * (y[2] - x[2]))
     length = math.sqrt(dot(z, z))
     if not length > 1e-9:
@@ -199,14 +207,13 @@ def _place_held(
     for i in range(first, end):
         if rods.held[i, 0]:
             for c in range(3):
-                x, y = holds.position[0, i, c], holds.position[1, i, c]
-                q[i, c] = y if at == 1.0 else x + at * (y - x)  # arrives to the last bit
+                q[i, c] = _between(holds.position[0, i, c], holds.position[1, i, c], at)
     for i in range(first, end):
         if rods.edge_framed[i]:
             _, t = edge_of(q, i, i + 1 if i + 1 < end else first)
             u = transport(get(geometry.base_reference, i), get(geometry.base_t, i), t)
             d = _blend(get(holds.director[0], i), get(holds.director[1], i), at)
-            spin = holds.spin[0, i] + at * (holds.spin[1, i] - holds.spin[0, i])
+            spin = _between(holds.spin[0, i], holds.spin[1, i], at)
             # At the beginning theta was zero, and the director lay behind the material by the spin of that time.
             q[i, 3] = nearest_turn(signed_angle(u, transport(d, t, t), t), -frames.spin[i]) + spin
         elif rods.held[i, 3]:
