@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.models.der.dense import FOREVER, dense_matrix
+from tendril.core.models.der.dense import FOREVER, dense_matrix, lay_at, potential_here
 from tendril.core.models.der.element import make_lanes
-from tendril.core.models.der.evaluate import evaluate, rebase, update_geometry
 
 
 class Probe:
@@ -39,9 +38,9 @@ class Probe:
     def set_base(self, q: np.ndarray) -> None:
         """Moves there, frames carried along, and makes it the place from which they are carried from now on."""
         assert self._geometry(q)
-        rebase(self.b.geometry, 0, self.size // 4)
         # theta is counted anew from the material frames, as at the beginning of a step
         g, b = self.b.geometry, self.b
+        g.base_t[:] = g.t
         g.base_reference[:] = g.d1
         g.base_twist[:, 0] = g.strain[:, 0, 4]
         g.base_twist[:, 1] = g.strain[:, 1, 4]
@@ -52,17 +51,11 @@ class Probe:
         b.stage.v[:] = 0.0
 
     def _geometry(self, q: np.ndarray) -> bool:
-        b = self.b
-        b.state.q[:] = q.reshape(-1, 4)
-        return bool(update_geometry(b.rods, b.frames, b.geometry, b.state.q, 0))
+        return bool(lay_at(self.b, q.reshape(-1, 4)))
 
     def evaluate(self, q: np.ndarray, exact: bool = True) -> float:
-        b = self.b
         assert self._geometry(q)
-        b.geometry.tension[:] = b.rods.stretch * b.geometry.stretch
-        return float(
-            evaluate(b.rods, b.frames, b.forces, b.stage, b.geometry, b.system, b.state.q, 0, self.h, self.lanes, exact)
-        )
+        return float(potential_here(self.b, self.h, self.lanes, exact))
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
         self.evaluate(q)

@@ -115,7 +115,7 @@ class System(NamedTuple):
     base: Array  # (N, 4) q from which a line search begins
     gradient: Array  # (N, 4)
     step: Array  # (N, 4) Newton's step from the base
-    trial: Array  # (N, 4) and the one from the trial point
+    trial: Array  # (4 N,) and the one from the trial point
     band: Array  # (4 N, COLUMN)
     border: Array  # (4 N, BORDER), of no rows where no rod is closed
     corner: Array  # (1, BORDER, BORDER)
@@ -218,7 +218,7 @@ def _zeros(n: int, rods: int, work: int, border: int) -> Arrays:
             base=zeros(work, 4),
             gradient=zeros(work, 4),
             step=zeros(work, 4),
-            trial=zeros(work, 4),
+            trial=zeros(4 * work),
             band=zeros(4 * work, COLUMN),
             border=zeros(4 * border, BORDER),
             corner=zeros(min(border, 1), BORDER, BORDER),

@@ -22,7 +22,6 @@ from .stepping import (
     RESIDUAL,
     STAGE,
     lay_out,
-    measure_rods,
     solve_rods,
     step_rods,
 )
@@ -55,6 +54,7 @@ class DerBlock:
         self._lanes = [make_lanes() for _ in range(pieces)]
         self._benches = [make_workbench(largest, any_closed) for _ in range(pieces)]
         self._stage = 0.0  # s, length of the last stage
+        self._measured = False  # the log's energies are those of the state
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
         self._hold_rows = np.array(rows, dtype=np.int64)
@@ -105,6 +105,7 @@ class DerBlock:
         b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
         b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
         b.holds.spin[1, rows] = spins
+        self._measured = False
 
     def free_steps(
         self, h: float, count: int, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
@@ -114,13 +115,18 @@ class DerBlock:
         b.forces.wind[:] = wind
         b.forces.drag_rate[0] = drag_rate
         scheme = BACKWARD_EULER if calm else self._scheme
-        step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
         self._stage = h * STAGE[scheme]
+        self._run(h, count, scheme, air_density)
+
+    def _run(self, h: float, count: int, scheme: int, air_density: float) -> None:
+        b = self.arrays
+        step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
         self._workers.run(
             lambda first, last, piece: step_rods(b, self._benches[piece], step, self._lanes[piece], first, last),
             self._rods,
-            len(b.state.q) * count,
+            len(b.state.q) * max(count, 1),
         )
+        self._measured = True
 
     def solve(self, generalized: Array) -> None:
         b, x = self.arrays, generalized.reshape(-1, 4)
@@ -143,9 +149,8 @@ class DerBlock:
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
-        self._workers.run(
-            lambda first, last, piece: measure_rods(b, self._benches[piece], first, last), self._rods, len(b.state.q)
-        )
+        if not self._measured:
+            self._run(0.0, 0, self._scheme, 0.0)
         stretch, bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
         kinetic = 0.5 * float(np.einsum("ij,ij,ij->", b.rods.mass, b.state.v, b.state.v))
         height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())
@@ -174,6 +179,7 @@ class DerBlock:
         for array in self.arrays.state:
             array[:] = state[at : at + array.size].reshape(array.shape)
             at += array.size
+        self._measured = False
 
     def stop(self) -> None:
         self.arrays.state.v[:] = 0.0
@@ -183,3 +189,4 @@ class DerBlock:
         b = self.arrays
         noise = np.random.default_rng(0).uniform(-size, size, (len(b.state.q), 3)) * b.rods.rest_length[:, None]
         b.state.q[:, :3] += np.where(b.rods.held[:, :3], 0.0, noise)
+        self._measured = False

@@ -12,7 +12,7 @@ from ...geometry.frames import any_normal, bishop_directors, transport, turn, tw
 from ...rod import Rod, edges_of
 from ...scene import Entry, Hold
 from .arrays import FRAMED, FREE_END, INNER, Arrays, make_block, make_workbench
-from .evaluate import update_geometry
+from .dense import lay_at
 
 
 class Shape(NamedTuple):
@@ -85,7 +85,7 @@ def _place_rod(b: Arrays, entry: Entry, holds: list[Hold]) -> None:
     shape, rest = _shapes(rod)
     if rest is not None:
         _configure(b, rod, rest, 0.0)
-        update_geometry(b.rods, b.frames, b.geometry, b.state.q, 0)
+        lay_at(b, b.state.q)
         b.rods.rest[rows] = b.geometry.strain[rows]
     _natural_twist(b, rod)
     _configure(b, rod, shape, rod.twist)

@@ -5,22 +5,40 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import Array
+from ...jit import kernel
 from ...linalg.bordered_band import BORDER, HALF_WIDTH
 from .arrays import Arrays
 from .assemble import place
-from .evaluate import evaluate
+from .evaluate import evaluate, update_geometry
 from .stepping import lay_out
 
 FOREVER = 1e30  # a step so long that inertia and damping have no part in the potential
 
 
+@kernel
+def lay_at(bench: Arrays, q: Array) -> bool:
+    """Moves the rod on the workbench to q (n, 4), frames carried from their base, and computes its geometry there."""
+    for i in range(bench.rods.start[1]):
+        for c in range(4):
+            bench.state.q[i, c] = q[i, c]
+    return update_geometry(bench.rods, bench.frames, bench.geometry, bench.state.q, 0)
+
+
+@kernel
+def potential_here(bench: Arrays, h: float, lanes: Array, exact: bool) -> float:
+    """The potential of a stage of length h where the rod is, with gradient and matrix; tensions are those of its lengths."""
+    for i in range(bench.rods.start[1]):
+        bench.geometry.tension[i] = bench.rods.stretch[i] * bench.geometry.stretch[i]
+    return evaluate(
+        bench.rods, bench.frames, bench.forces, bench.stage, bench.geometry, bench.system, bench.state.q,
+        0, h, lanes, exact,
+    )  # fmt: skip
+
+
 def stiffness_matrix(b: Arrays, bench: Arrays, rod: int, lanes: Array) -> Array:
     """Second derivatives (4 n, 4 n) of the elastic energy in x y z theta of each vertex, at the state as it is."""
     lay_out(b, bench, rod)
-    evaluate(
-        bench.rods, bench.frames, bench.forces, bench.stage, bench.geometry, bench.system, bench.state.q,
-        0, FOREVER, lanes, True,
-    )  # fmt: skip
+    potential_here(bench, FOREVER, lanes, True)
     return dense_matrix(bench)
 
 

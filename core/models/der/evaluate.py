@@ -11,7 +11,7 @@ import math
 
 from ...errors import Array
 from ...geometry.frames import Vector, cross, signed_angle, transport, turn
-from ...jit import kernel, part
+from ...jit import part
 from .arrays import FRAMED, FREE_END, Forces, Geometry, HeldFrames, Rods, Stage, System
 from .assemble import add_entry, clear_system, scatter_lanes
 from .element import (
@@ -69,7 +69,7 @@ def nearest_turn(angle: float, to: float) -> float:
     return angle + 2.0 * math.pi * math.floor(difference / (2.0 * math.pi) + 0.5)
 
 
-@kernel
+@part
 def update_geometry(rods: Rods, frames: HeldFrames, geometry: Geometry, q: Array, r: int) -> bool:
     """Frames and strains at q: reference frames come from the base by parallel transport in time, the reference twist with them.
 
@@ -127,7 +127,7 @@ def update_geometry(rods: Rods, frames: HeldFrames, geometry: Geometry, q: Array
     return True
 
 
-@kernel
+@part
 def rebase(geometry: Geometry, first: int, end: int) -> None:
     """Makes the iterate the base from which frames are transported next."""
     for i in range(first, end):
@@ -138,7 +138,7 @@ def rebase(geometry: Geometry, first: int, end: int) -> None:
         geometry.base_twist[i, 1] = geometry.reference_twist[i, 1]
 
 
-@kernel
+@part
 def evaluate(
     rods: Rods,
     frames: HeldFrames,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...errors import Array
-from ...jit import kernel, part
+from ...jit import part
 from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
 from .arrays import Arrays, Forces, Geometry, HeldFrames, Rods, Stage, Step, System
 from .assemble import place
@@ -52,15 +52,15 @@ def minimise(
                 return False
         for i in range(first, end):
             for c in range(4):
-                trial[i, c] = 0.0 if held[i, c] else -gradient[i, c]
+                trial[4 * i + c] = 0.0 if held[i, c] else -gradient[i, c]
         solve_matrix(rods, system, r, trial)
         trial_slope = 0.0
         trial_largest = 0.0
         for i in range(first, end):
             unit = 1.0 / rods.rest_length[i]
             for c in range(4):
-                trial_slope += gradient[i, c] * trial[i, c]
-                trial_largest = max(trial_largest, abs(trial[i, c]) * (unit if c < 3 else 1.0))
+                trial_slope += gradient[i, c] * trial[4 * i + c]
+                trial_largest = max(trial_largest, abs(trial[4 * i + c]) * (unit if c < 3 else 1.0))
         iterations += 1
         report[r, 0] += 1.0
         if iterations > step.most_iterations or not trial_largest < 1e9:
@@ -75,12 +75,12 @@ def minimise(
             if left <= step.tolerance:
                 for i in range(first, end):
                     for c in range(4):
-                        q[i, c] += trial[i, c]
+                        q[i, c] += trial[4 * i + c]
                 return update_geometry(rods, frames, geometry, q, r)
             for i in range(first, end):
                 for c in range(4):
                     base[i, c] = q[i, c]
-                    direction[i, c] = trial[i, c]
+                    direction[i, c] = trial[4 * i + c]
             potential, largest, slope, size = value, trial_largest, trial_slope, 2.0
         while True:
             size *= 0.5
@@ -113,7 +113,7 @@ def _foresee_tension(
         k = j + 1 if j + 1 < end else first
         change = 0.0
         for c in range(3):
-            change += t[j, c] * (direction[k, c] - direction[j, c])
+            change += t[j, c] * (direction[4 * k + c] - direction[4 * j + c])
         strain = geometry.stretch[j] + change / rods.rest_length[j]
         tension[j] = rods.stretch[j] * (strain + weight * (strain - stage.stretch[j]))
 
@@ -151,17 +151,17 @@ def factor_matrix(rods: Rods, system: System, r: int) -> bool:
     return factor(band, 4 * first, n)
 
 
-@kernel
+@part
 def solve_matrix(rods: Rods, system: System, r: int, x: Array) -> None:
-    """Solves with the factored matrix, in place; x is (N, 4)."""
+    """Solves with the factored matrix, in place; x is (4 N,)."""
     first, end = rods.start[r], rods.start[r + 1]
     n = 4 * (end - first)
     if not rods.closed[r]:
-        solve(system.band, 4 * first, n, x.reshape(x.size))
+        solve(system.band, 4 * first, n, x)
         return
     packed = system.packed
     for k in range(n):
-        packed[4 * first + place(k, n, True)] = x[first + k // 4, k % 4]
+        packed[4 * first + place(k, n, True)] = x[4 * first + k]
     solve_bordered(system.band, system.border, system.corner[r], 4 * first, n, packed)
     for k in range(n):
-        x[first + k // 4, k % 4] = packed[4 * first + place(k, n, True)]
+        x[4 * first + k] = packed[4 * first + place(k, n, True)]

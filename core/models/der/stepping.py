@@ -41,78 +41,75 @@ ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
 
 @kernel
 def step_rods(b: Arrays, bench: Arrays, step: Step, lanes: Array, first_rod: int, last_rod: int) -> None:
-    """Takes step.steps steps with rods first_rod ... last_rod - 1. Never raises; what was done is added up in the report."""
-    report = bench.log.report
+    """Takes step.steps steps with rods first_rod ... last_rod - 1; with none of them it only measures.
+
+    Never raises. What was done is added up in the log's report, and the elastic energies at the end are written there.
+    """
+    rods, state, saved, holds = bench.rods, bench.state, bench.saved, bench.holds
+    frames, geometry, forces, report = bench.frames, bench.geometry, bench.forces, b.log.report
+    smallest = 0.5**step.most_halvings
     for r in range(first_rod, last_rod):
         fetch(b, bench, r)
-        for c in range(5):
-            report[0, c] = 0.0
-        _step_rod(bench, step, lanes)
-        copy_state(bench.state, 0, b.state, b.rods.start[r], b.rods.start[r + 1] - b.rods.start[r])
-        for c in range(5):
-            if c == RESIDUAL:
-                b.log.report[r, c] = max(b.log.report[r, c], report[0, c])
+        n = rods.start[1]
+        bench.log.report[0, ITERATIONS] = 0.0
+        bench.log.report[0, RESIDUAL] = report[r, RESIDUAL]
+        done = 0.0  # in steps; sums of powers of two are exact
+        part = 1.0
+        scheme = step.scheme
+        while done < step.steps:
+            copy_state(state, 0, saved, 0, n)
+            _begin(rods, state, holds, frames, geometry, done / step.steps)
+            if done == math.floor(done):
+                cylinder_drag(
+                    rods.radii, rods.mass, state.q, state.v, forces.wind, step.air_density, forces.drag_rate[0],
+                    forces.drag, 0, n, rods.closed[0],
+                )  # fmt: skip
+            if _attempt(bench, step, lanes, done, part, scheme):
+                _finish(state, geometry, n)
             else:
-                b.log.report[r, c] += report[0, c]
+                copy_state(saved, 0, state, 0, n)
+                if scheme > BACKWARD_EULER:
+                    scheme -= 1
+                    report[r, FALLBACKS] += 1.0
+                    continue
+                if part > smallest:
+                    scheme = step.scheme
+                    part *= 0.5
+                    report[r, HALVINGS] += 1.0
+                    continue
+                report[r, FAILURES] += 1.0
+                _stand_still(rods, state, saved, holds, frames, geometry, done / step.steps, (done + part) / step.steps)
+            scheme = step.scheme
+            done += part
+            # Back to longer parts where they fit again: done must stay a multiple of the part.
+            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
+                part *= 2.0
+        if step.steps > 0:
+            copy_state(state, 0, b.state, b.rods.start[r], n)
+            report[r, ITERATIONS] += bench.log.report[0, ITERATIONS]
+            report[r, RESIDUAL] = bench.log.report[0, RESIDUAL]
+        _begin(rods, state, holds, frames, geometry, 1.0)
+        update_geometry(rods, frames, geometry, state.q, 0)
+        _measure(rods, geometry, b.log.energy, r)
 
 
 @part
-def _step_rod(b: Arrays, step: Step, lanes: Array) -> None:
-    """Takes the steps with the rod on the workbench."""
-    rods, state, saved, holds = b.rods, b.state, b.saved, b.holds
-    frames, geometry, forces, report = b.frames, b.geometry, b.forces, b.log.report
-    smallest = 0.5**step.most_halvings
-    n = rods.start[1]
-    done = 0.0  # in steps; sums of powers of two are exact
-    part = 1.0
-    scheme = step.scheme
-    while done < step.steps:
-        copy_state(state, 0, saved, 0, n)
-        _begin(rods, state, holds, frames, geometry, done / step.steps)
-        if done == math.floor(done):
-            cylinder_drag(
-                rods.radii, rods.mass, state.q, state.v, forces.wind, step.air_density, forces.drag_rate[0],
-                forces.drag, 0, n, rods.closed[0],
-            )  # fmt: skip
-        if _attempt(b, step, lanes, done, part, scheme):
-            _finish(state, geometry, n)
-        else:
-            copy_state(saved, 0, state, 0, n)
-            if scheme > BACKWARD_EULER:
-                scheme -= 1
-                report[0, FALLBACKS] += 1.0
-                continue
-            if part > smallest:
-                scheme = step.scheme
-                part *= 0.5
-                report[0, HALVINGS] += 1.0
-                continue
-            report[0, FAILURES] += 1.0
-            _stand_still(rods, state, saved, holds, frames, geometry, done / step.steps, (done + part) / step.steps)
-        scheme = step.scheme
-        done += part
-        # Back to longer parts where they fit again: done must stay a multiple of the part.
-        while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
-            part *= 2.0
-
-
-@kernel
-def measure_rods(b: Arrays, bench: Arrays, first_rod: int, last_rod: int) -> None:
-    """Writes the elastic energies of the state into the log."""
-    rods, geometry, energy = bench.rods, bench.geometry, b.log.energy
+def _measure(rods: Rods, geometry: Geometry, energy: Array, r: int) -> None:
+    """Elastic energies of the rod on the workbench, into row r."""
     stiffness, rest, strain = rods.stiffness, rods.rest, geometry.strain
-    for r in range(first_rod, last_rod):
-        for c in range(3):
-            energy[r, c] = 0.0
-        if not lay_out(b, bench, r):
-            continue
-        for i in range(rods.start[1]):
-            stretch = geometry.stretch[i]
-            energy[r, 0] += 0.5 * rods.stretch[i] * rods.rest_length[i] * stretch * stretch
-            for slot in range(2):
-                for c in range(5):
-                    deviation = strain[i, slot, c] - rest[i, slot, c]
-                    energy[r, 1 if c < 4 else 2] += 0.5 * stiffness[i, slot, c] * deviation * deviation
+    stretching = bending = twisting = 0.0
+    for i in range(rods.start[1]):
+        stretch = geometry.stretch[i]
+        stretching += 0.5 * rods.stretch[i] * rods.rest_length[i] * stretch * stretch
+        for slot in range(2):
+            for c in range(5):
+                deviation = strain[i, slot, c] - rest[i, slot, c]
+                part = 0.5 * stiffness[i, slot, c] * deviation * deviation
+                if c < 4:
+                    bending += part
+                else:
+                    twisting += part
+    energy[r, 0], energy[r, 1], energy[r, 2] = stretching, bending, twisting
 
 
 @kernel
@@ -129,12 +126,12 @@ def solve_rods(b: Arrays, bench: Arrays, h: float, lanes: Array, x: Array, first
                 for c in range(5):
                     stage.strain[i, slot, c] = geometry.strain[i, slot, c]
             for c in range(4):
-                system.trial[i, c] = 0.0 if rods.held[i, c] else x[first + i, c]
+                system.trial[4 * i + c] = 0.0 if rods.held[i, c] else x[first + i, c]
         if linearise(bench, h, lanes):
             solve_matrix(rods, system, 0, system.trial)
             for i in range(n):
                 for c in range(4):
-                    x[first + i, c] = system.trial[i, c]
+                    x[first + i, c] = system.trial[4 * i + c]
 
 
 @kernel

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...jit import kernel, part
+from ...jit import part
 from .arrays import Arrays, State
 
 
-@kernel
+@part
 def fetch(b: Arrays, bench: Arrays, r: int) -> None:
     """Copies rod r of the block to the workbench, as its rod 0."""
     first, n = b.rods.start[r], b.rods.start[r + 1] - b.rods.start[r]
