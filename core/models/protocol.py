@@ -41,7 +41,7 @@ class Work:
     residual: float = 0.0  # how far Newton's method may be from its goal, in segment lengths: the largest of all solves
     halvings: int = 0
     fallbacks: int = 0  # to backward Euler
-    failures: int = 0  # parts of a step that were given up: the rod stood still
+    failures: int = 0  # parts of a step that were given up: the rod crept on without speed
 
     def __add__(self, other: Work) -> Work:
         return Work(

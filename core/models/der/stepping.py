@@ -66,19 +66,20 @@ def step_rods(b: Arrays, bench: Arrays, step: Step, lanes: Array, first_rod: int
                 )  # fmt: skip
             if _attempt(bench, step, lanes, done, part, scheme):
                 _finish(state, geometry, n)
-            else:
+            elif scheme > BACKWARD_EULER:
                 copy_state(saved, 0, state, 0, n)
-                if scheme > BACKWARD_EULER:
-                    scheme -= 1
-                    report[r, FALLBACKS] += 1.0
-                    continue
-                if part > smallest:
-                    scheme = step.scheme
-                    part *= 0.5
-                    report[r, HALVINGS] += 1.0
-                    continue
+                scheme -= 1
+                report[r, FALLBACKS] += 1.0
+                continue
+            elif part > smallest:
+                copy_state(saved, 0, state, 0, n)
+                scheme = step.scheme
+                part *= 0.5
+                report[r, HALVINGS] += 1.0
+                continue
+            else:
                 report[r, FAILURES] += 1.0
-                _stand_still(rods, state, saved, holds, frames, geometry, done / step.steps, (done + part) / step.steps)
+                _give_up(bench, (done + part) / step.steps)
             scheme = step.scheme
             done += part
             # Back to longer parts where they fit again: done must stay a multiple of the part.
@@ -340,25 +341,20 @@ def _finish(state: State, geometry: Geometry, n: int) -> None:
 
 
 @part
-def _stand_still(
-    rods: Rods,
-    state: State,
-    saved: State,
-    holds: Holds,
-    frames: HeldFrames,
-    geometry: Geometry,
-    done: float,
-    at: float,
-) -> None:
-    """The last resort where no step converges: the rod stays where it was, its held places follow, and it loses its speed."""
+def _give_up(b: Arrays, at: float) -> None:
+    """The last resort where no step converges: the rod goes as far as Newton's method came, its held places follow, and it
+    loses its speed. So it creeps out of where it would be stuck. Where that folds it, it stays where it was."""
+    rods, state, frames, geometry = b.rods, b.state, b.frames, b.geometry
     n = rods.start[1]
-    _begin(rods, state, holds, frames, geometry, done)
-    _place_frames(rods, holds, frames, 0, n, at)
-    _place_held(rods, holds, frames, geometry, state.q, 0, n, at)
+    for i in range(n):
+        for c in range(4):
+            state.q[i, c] = b.system.base[i, c]
+    _place_frames(rods, b.holds, frames, 0, n, at)
+    _place_held(rods, b.holds, frames, geometry, state.q, 0, n, at)
     if update_geometry(rods, frames, geometry, state.q, 0):
         _finish(state, geometry, n)
     else:
-        copy_state(saved, 0, state, 0, n)
+        copy_state(b.saved, 0, state, 0, n)
     for i in range(n):
         for c in range(4):
             state.v[i, c] = 0.0
