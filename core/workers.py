@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 PIECES_PER_THREAD = 4  # more pieces than threads even out rods of unequal cost
+WORTHWHILE = 800  # vertex steps: below it, waking a thread takes longer than its work
 
 
 class Workers:
@@ -23,7 +24,7 @@ class Workers:
 
     def run(self, work: Callable[[int, int, int], None], count: int, effort: int) -> None:
         """Calls work(first, last, piece) over pieces of range(count); `effort` tells whether threads are worth their while."""
-        pieces = min(self.most_pieces, count) if self.threads > 1 and effort >= 400 else 1
+        pieces = min(self.most_pieces, count) if self.threads > 1 and effort >= WORTHWHILE else 1
         if pieces <= 1:
             work(0, count, 0)
             return
