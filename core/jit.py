@@ -42,7 +42,10 @@ def is_cold() -> bool:
 
 def announce_compilation() -> None:
     """Tells whoever waits that the first run takes longer. The add-on puts its own function here."""
-    print("Tendril compiles its solver for this machine; this happens once and takes about half a minute.", file=sys.stderr)
+    print(
+        "Tendril compiles its solver for this machine; this happens once and takes about half a minute.",
+        file=sys.stderr,
+    )
 
 
 def kernel(function: F) -> F:
