@@ -39,7 +39,7 @@ test-addon: $(VENV)/ready
 	$(PY) -m pytest tests/addon -m "not long"
 
 test-long: $(VENV)/ready
-	$(PY) -m pytest tests -m long
+	HYPOTHESIS_PROFILE=explore $(PY) -m pytest tests -m long
 
 bench: $(VENV)/ready
 	$(PY) -m tendril.bench
