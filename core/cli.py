@@ -83,7 +83,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("out", metavar="OUT.npz")
     sub.add_argument("--scene", required=True, metavar="SCENE", help="the scene the cache was baked from")
 
-    # `experiment NAME`, the experiments of the papers, goes here.
+    sub = add("experiment", experiment, "Repeat an experiment of the papers: numbers as a table, moments as a picture.")
+    sub.add_argument("name", nargs="?", metavar="NAME", help="which one; --list shows them")
+    sub.add_argument("--list", action="store_true", help="names, titles and sources of all experiments")
+    sub.add_argument("--out", default="out", metavar="FOLDER", help="where NAME.png is written (out)")
+    sub.add_argument("--no-picture", action="store_true", help="numbers alone")
 
     add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # it reads its words itself
     return parser
@@ -287,6 +291,25 @@ def _version() -> str:
         root = Path(__file__).resolve().parent.parent
         project = root / "pyproject.toml"
         return str(tomllib.loads(project.read_text())["project"]["version"]) if project.exists() else "unknown"
+
+
+def experiment(chosen: argparse.Namespace) -> int:
+    """0 if all numbers are as expected, 1 if not."""
+    try:
+        table = importlib.import_module("..sample_scenes.experiments", __package__).TABLE
+        command = importlib.import_module("..sample_scenes.experiments.command", __package__)
+    except ModuleNotFoundError as error:
+        if "sample_scenes" not in (error.name or ""):
+            raise
+        cure = "run it from the source of Tendril, where `sample_scenes/` is"
+        raise TendrilError("experiment", "not installed", cure) from None
+    if chosen.list:
+        print(command.describe())
+        return 0
+    if chosen.name not in table:
+        raise TendrilError("experiment", chosen.name or "missing", f"choose one of {', '.join(table)}")
+    code: int = command.perform(table[chosen.name], Path(chosen.out), not chosen.no_picture)
+    return code
 
 
 def bench(chosen: argparse.Namespace) -> int:

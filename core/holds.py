@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
-from .geometry.rotations import interpolate_rotations
+from .geometry.rotations import are_rotations, interpolate_rotations
 from .models.protocol import ModelBlock
 from .scene import Scene
 
@@ -154,9 +154,3 @@ def usable(value: Any, shape: tuple[int, ...]) -> Array | None:
 
 def are_places(positions: Array) -> Any:
     return np.abs(positions).max(axis=-1) <= 10.0 * LARGEST_SIZE
-
-
-def are_rotations(matrices: Array) -> Any:
-    m = np.clip(matrices, -2.0, 2.0)  # far out entries would overflow, and are wrong anyway
-    product = np.einsum("...ki,...kj->...ij", m, m)
-    return (np.abs(product - np.eye(3)).max(axis=(-1, -2)) <= 1e-4) & (np.linalg.det(m) > 0.0)

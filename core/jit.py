@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,7 +18,8 @@ from numba import config as numba_config
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SOURCES = Path(__file__).resolve().parent
-_KERNEL_ROOMS = ("bodies", "contact", "forces", "geometry", "linalg", "models")  # where compiled code comes from
+_STEPPING = _SOURCES / "models" / "der" / "stepping.py"  # what takes longest to compile and every simulation needs
+_IMPORT = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 _folder: Path | None = None
 
 
@@ -27,17 +30,16 @@ def set_cache_folder(folder: str | Path) -> None:
 
 
 def cache_folder() -> Path:
-    """The folder of this very source: numba itself would not notice a change in a function that a kernel calls."""
     global _folder
     if _folder is None:
         home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
         _folder = _usable(Path(home or Path.home() / ".cache") / "tendril")
-    return _folder / _fingerprint()
+    return _folder
 
 
 def is_cold() -> bool:
-    """True as long as nothing has been compiled for this source on this machine."""
-    return not any(cache_folder().rglob("*.nbi"))
+    """True as long as the stepping has not been compiled, from this source on this machine."""
+    return not any((cache_folder() / _digest(_STEPPING)).rglob("*.nbi"))
 
 
 def announce_compilation() -> None:
@@ -60,7 +62,8 @@ def part(function: F) -> F:
 
 def _compiled(function: F, **options: bool) -> F:
     before = getattr(numba_config, "CACHE_DIR")  # another add-on may have its own  # noqa: B009
-    setattr(numba_config, "CACHE_DIR", str(cache_folder()))  # noqa: B010
+    source = Path(function.__code__.co_filename).resolve()
+    setattr(numba_config, "CACHE_DIR", str(cache_folder() / _digest(source)))  # noqa: B010
     try:
         compiled = numba.njit(  # type: ignore[call-overload]  # numba's stubs don't know all of its options
             cache=True,
@@ -75,17 +78,36 @@ def _compiled(function: F, **options: bool) -> F:
     return cast(F, compiled)
 
 
-def _fingerprint() -> str:
-    global _digest
-    if not _digest:
-        digest = hashlib.sha256(numba.__version__.encode())
-        for path in sorted(path for room in _KERNEL_ROOMS for path in (_SOURCES / room).rglob("*.py")):
-            digest.update(path.read_bytes())
-        _digest = digest.hexdigest()[:16]
-    return _digest
+@cache
+def _digest(source: Path) -> str:
+    """Of a source and all that it imports from here: numba itself would not notice a change in a function that a kernel calls."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(_with_imports(source)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-_digest = ""
+def _with_imports(source: Path) -> set[Path]:
+    if _SOURCES not in source.parents:  # somebody else's kernel may call any of ours
+        return {source, *_SOURCES.rglob("*.py")}
+    found: set[Path] = set()
+    todo = [source]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo += _imports(path)
+    return found
+
+
+@cache
+def _imports(source: Path) -> list[Path]:
+    paths = []
+    for dots, name in _IMPORT.findall(source.read_text(encoding="utf-8")):
+        path = source.parents[len(dots) - 1].joinpath(*name.split("."))
+        if path.with_suffix(".py").is_file() and _SOURCES in path.parents:
+            paths.append(path.with_suffix(".py"))
+    return paths
 
 
 def _usable(folder: Path) -> Path:

@@ -1,4 +1,5 @@
-"""A scene: rods, what holds them, what pulls on them, the air around them. Everything is checked as it is added."""
+"""A scene: rods, what holds them, what pulls on them, what they collide with, the air around them. Everything is checked as it
+is added."""
 
 from __future__ import annotations
 
@@ -11,13 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import Array, TendrilError, array, dimensions, not_negative, vector, whole
+from .contact.shapes import Collider, Shape
+from .errors import Array, TendrilError, array, dimensions, flag, not_negative, vector, whole
 from .rod import Rod
 
 MODELS = ("der",)
 
+DEFAULT_FRICTION = 0.4
+LARGEST_FRICTION = 100.0
+
 RodId = int
 HoldId = int
+ColliderId = int
 Path = Callable[[float], Any]
 
 
@@ -63,6 +69,7 @@ class Entry:
     rod: Rod
     model: str
     velocity: Array  # (n, 3) m/s
+    friction: float
 
 
 class Scene:
@@ -75,19 +82,31 @@ class Scene:
         air_density: float = 0.0,
         wind: ArrayLike = (0.0, 0.0, 0.0),
         drag: float = 0.0,
+        rod_contact: bool = False,
     ) -> None:
         """`air_density` (kg/m3, 1.2 on Earth) with `wind` (m/s) drags every rod as a cylinder in a stream;
-        `drag` (1/s) slows all motion relative to the wind, in proportion to mass."""
+        `drag` (1/s) slows all motion relative to the wind, in proportion to mass. With `rod_contact` rods collide with each
+        other and with themselves; with colliders they always do."""
         self.gravity = vector("gravity", gravity)
         self.air_density = not_negative("air_density", air_density, "kg/m^3")
         self.wind = vector("wind", wind)
         self.drag = not_negative("drag", drag, "1/s")
+        self.rod_contact = flag("rod_contact", rod_contact)
         self.entries: list[Entry] = []
         self.holds: list[Hold] = []
         self.loads: list[Load] = []
+        self.colliders: list[Collider] = []
 
-    def add(self, rod: Rod, model: str = "der", *, velocity: ArrayLike | None = None) -> RodId:
-        """Adds a rod; the id it gives is used in every other call."""
+    def add(
+        self,
+        rod: Rod,
+        model: str = "der",
+        *,
+        velocity: ArrayLike | None = None,
+        friction: float = DEFAULT_FRICTION,
+    ) -> RodId:
+        """Adds a rod; the id it gives is used in every other call. Between two surfaces the coefficient of friction is the root
+        of the product of theirs."""
         if not isinstance(rod, Rod):
             raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points")
         if not isinstance(model, str) or model not in MODELS:
@@ -100,8 +119,29 @@ class Scene:
         else:
             v = array("velocity", velocity, (n, 3), f"give one vector, or {n} of them, one per vertex")
         v.flags.writeable = False
-        self.entries.append(Entry(rod, model, v))
+        self.entries.append(Entry(rod, model, v, _friction(friction)))
         return len(self.entries) - 1
+
+    def collide(
+        self,
+        shape: Shape,
+        *,
+        friction: float = DEFAULT_FRICTION,
+        thickness: float = 0.0,
+        path: Path | None = None,
+    ) -> ColliderId:
+        """Adds something that rods can't pass: a Plane, Sphere, Capsule, Cylinder, Box or Mesh, with `thickness` (m) on top.
+
+        `path` moves it over time in seconds: it gives (position, rotation), where the rotation turns the shape as it was given.
+        That of a mesh may also give all its vertices; a position then moves the mesh as a whole, beginning at (0, 0, 0)."""
+        if not isinstance(shape, Shape):
+            raise TendrilError("shape", shape, "give a Plane, Sphere, Capsule, Cylinder, Box or Mesh")
+        if path is not None and not callable(path):
+            raise TendrilError("path", path, "give a function of time in seconds")
+        self.colliders.append(
+            Collider(shape, _friction(friction), not_negative("thickness", thickness, "metres"), path)
+        )
+        return len(self.colliders) - 1
 
     def pin(self, rod: RodId, where: str | int | Iterable[int], path: Path | None = None) -> HoldId:
         """Holds the position of a vertex: "start", "end", an index, or several. Returns the id of the (first) hold."""
@@ -157,15 +197,20 @@ class Scene:
                 digest.update(repr(value).encode())
             digest.update(b";")
 
-        for item in (self.gravity, self.air_density, self.wind, self.drag):
+        for item in (self.gravity, self.air_density, self.wind, self.drag, self.rod_contact):
             feed(item)
         for entry in self.entries:
             feed(entry.model)
             feed(entry.velocity)
+            feed(entry.friction)
             for value in vars(entry.rod).values():
                 feed(value)
         for place in (*self.holds, *self.loads):
             for value in vars(place).values():
+                feed(value)
+        for collider in self.colliders:
+            feed(type(collider.shape).__name__)
+            for value in (*vars(collider.shape).values(), collider.friction, collider.thickness, collider.path):
                 feed(value)
         return digest.hexdigest()
 
@@ -225,3 +270,10 @@ def held_vertices(hold: Hold, rod: Rod) -> tuple[int, ...]:
     if hold.kind == "edge":
         return hold.index, (hold.index + 1) % rod.vertex_count
     return (hold.index,)
+
+
+def _friction(value: float) -> float:
+    friction = not_negative("friction", value)
+    if friction > LARGEST_FRICTION:
+        raise TendrilError("friction", value, f"give a coefficient from 0 to {LARGEST_FRICTION:g}")
+    return friction

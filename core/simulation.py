@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import jit
 from .errors import Array, TendrilError, array, positive, whole
 from .holds import HoldMotion, usable
 from .models import make_block
 from .models.protocol import Energies, ModelBlock, Work
-from .scene import HoldId, RodId, Scene
+from .scene import ColliderId, HoldId, RodId, Scene
 from .workers import Workers
+
+if TYPE_CHECKING:
+    from .contact.solver import ContactSolver
 
 INTEGRATORS = ("sdirk2", "backward euler", "midpoint")
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
+MOST_HALVINGS = 6  # of a substep in which rods touch
+CAREFUL = 3  # halvings from where on such a substep is solved slowly but surely
 
 
 @dataclass(frozen=True)
@@ -127,13 +133,30 @@ class Simulation:
             first = int(start[k])
             self._places.append((block_number, first, int(start[k + 1]), first + entry.rod.edge_count))
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
-        self.state_size = sum(block.state_size for block in self.blocks) + self._holds.state_size
+        self._contact = self._make_contact(tolerance, workers)
+        self._sizes = [block.state_size for block in self.blocks]
+        self._sizes += [self._holds.state_size, self._contact.state_size if self._contact else 0]
+        self.state_size = sum(self._sizes)
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
         self._timed_loads = any(callable(load.force) for load in scene.loads)
         self._work = Work()
         self._holds.follow_paths(self.time)
         self._send_holds(self._holds.poses())
         self._send_holds(self._holds.poses())  # twice: the beginning of the first step is where they are now
+
+    def _make_contact(self, tolerance: float, workers: Workers) -> ContactSolver | None:
+        """None where nothing can touch: then nothing of contact needs to be compiled."""
+        if not (self.scene.rod_contact or self.scene.colliders):
+            return None
+        from .contact.colliders import ColliderMotion
+        from .contact.solver import ContactSolver
+
+        friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in self.blocks]
+        for (block_number, k), entry in zip(self._rods, self.scene.entries, strict=True):
+            friction[block_number][k] = entry.friction
+        between = self.scene.rod_contact
+        colliders = ColliderMotion(self.scene.colliders)
+        return ContactSolver(self.blocks, friction, colliders, between, tolerance, workers)
 
     @property
     def time(self) -> float:
@@ -152,21 +175,100 @@ class Simulation:
         `rotation` (3x3) turns the frame it had at the start; `spin` (rad) turns it about the tangent on top."""
         self._holds.aim(hold, position, rotation, spin)
 
+    def move_collider(
+        self,
+        collider: ColliderId,
+        position: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        vertices: ArrayLike | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Says where a collider is at the end of the next frame; it goes there evenly, or with `at_once` is there now.
+
+        `rotation` (3x3) turns the shape as it was given; `vertices` are those of a mesh, all of them."""
+        if self._contact is None:
+            raise TendrilError("collider", collider, "give the id that scene.collide returned")
+        self._contact.colliders.aim(collider, position, rotation, vertices, at_once)
+
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
+        if self._contact is not None:
+            self._contact_substeps()
+            self._contact.trim()
+            self._contact.colliders.arrive()
+        else:
+            self._free_substeps()
+        self._holds.arrive()
+        self.frame += 1
+        return self.current()
+
+    def _free_substeps(self) -> None:
         h = 1.0 / (self.frame_rate * self.substeps)
         # What runs evenly through the frame needs no Python between substeps.
         count = 1 if self._holds.uneven or self._timed_loads else self.substeps
         for k in range(count, self.substeps + 1, count):
             at = k / self.substeps
-            # At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on.
-            time = (self.frame - self.first_frame + at) / self.frame_rate
+            time = self._time_at(at)
             self._holds.advance(at, time)
             # Loads act all through a step as they do in its middle: of second order, as the integrator is.
             self._step(h, count, time - 0.5 * h * count)
-        self._holds.arrive()
-        self.frame += 1
-        return self.current()
+
+    def _contact_substeps(self) -> None:
+        """A frame in which rods touch. Substeps that don't work out are halved, and grow again one by one."""
+        assert self._contact is not None
+        done, halvings = 0.0, 0  # in substeps; sums of powers of two are exact
+        while done < self.substeps:
+            part = 0.5**halvings
+            if self._contact_substep(done, part, careful=halvings >= CAREFUL):
+                done += part
+                # Longer again, where that fits: `done` must stay a multiple of the part.
+                if halvings > 0 and (done / (2.0 * part)).is_integer():
+                    halvings -= 1
+            elif halvings < MOST_HALVINGS:
+                halvings += 1
+                self._work = self._work + Work(halvings=1)
+            else:
+                self._place((done + part) / self.substeps)
+                self._contact.give_up()
+                done += part
+        self._count_work()
+
+    def _contact_substep(self, done: float, part: float, careful: bool) -> bool:
+        """From one moment of the frame to another, both in substeps. If it did not work out, everything is as before."""
+        assert self._contact is not None
+        begin, end = done / self.substeps, (done + part) / self.substeps
+        h, time = (end - begin) / self.frame_rate, self._time_at(end)
+        self._place(end)
+        self._load_forces(time - 0.5 * h)
+        known = self._contact.memory()
+        if self._contact.step(h, lambda skip: self._free_step(h, skip), self.scene.air_density, careful):
+            return True
+        self._contact.recall(known)
+        self._place(begin)
+        return False
+
+    def _place(self, fraction: float) -> None:
+        """Sends holds and colliders to where they are at a fraction of the frame; where they were before is the beginning."""
+        assert self._contact is not None
+        time = self._time_at(fraction)
+        self._holds.advance(fraction, time)
+        self._contact.colliders.advance(fraction, time)
+        self._contact.colliders.put()
+        self._send_holds(self._holds.poses())
+
+    def _time_at(self, fraction: float) -> float:
+        """At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on."""
+        return (self.frame - self.first_frame + fraction) / self.frame_rate
+
+    def _free_step(self, h: float, skip: list[NDArray[np.bool_]]) -> None:
+        scene = self.scene
+        for block, forces, of_block in zip(self.blocks, self._forces, skip, strict=True):
+            block.free_steps(h, 1, forces, scene.wind, scene.air_density, scene.drag, False, of_block)
+
+    def _count_work(self) -> None:
+        for block in self.blocks:
+            self._work = self._work + block.take_work()
 
     def frames(self, first: int, last: int) -> Iterator[Frame]:
         """Frames first ... last, simulating up to them. A frame that lies behind can't be had again."""
@@ -239,12 +341,17 @@ class Simulation:
     def state(self) -> Array:
         """All that is needed to go on from here, as a flat array."""
         out = np.empty(self.state_size)
-        at = 0
-        for block in self.blocks:
-            block.pack_state(out[at : at + block.state_size])
-            at += block.state_size
-        out[at:] = self._holds.state()
+        *blocks, holds, contact = self._parts(out)
+        for block, part in zip(self.blocks, blocks, strict=True):
+            block.pack_state(part)
+        holds[:] = self._holds.state()
+        if self._contact is not None:
+            self._contact.pack_state(contact)
         return out
+
+    def _parts(self, flat: Array) -> list[Array]:
+        """A state's parts: of the blocks, of the holds, of contact."""
+        return np.split(flat, np.cumsum(self._sizes)[:-1])
 
     def restore(self, state: ArrayLike, frame: int) -> None:
         """Goes on from a state of `state()`, as frame `frame`."""
@@ -252,25 +359,45 @@ class Simulation:
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)
         self._put_state(flat)
-        self._holds.restore(flat[self.state_size - self._holds.state_size :])
+        self._holds.restore(self._parts(flat)[-2])
         self._send_holds(self._holds.poses())
+        if self._contact is not None:
+            self._contact.colliders.advance(0.0, self.time)
+            self._contact.colliders.put()
         self._work = Work()
 
     def _put_state(self, flat: Array) -> None:
-        """The rods' part of a state."""
-        at = 0
-        for block in self.blocks:
-            block.unpack_state(flat[at : at + block.state_size])
-            at += block.state_size
+        """A state but for the holds."""
+        *blocks, _, contact = self._parts(flat)
+        for block, part in zip(self.blocks, blocks, strict=True):
+            block.unpack_state(part)
+        if self._contact is not None:
+            self._contact.unpack_state(contact)
 
     def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
         scene = self.scene
         self._send_holds(self._holds.poses())
         self._load_forces(time)
+        if self._contact is not None:  # only to look for rest
+            self._step_to_rest(h)
+            return
         for block, forces in zip(self.blocks, self._forces, strict=True):
             air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
             block.free_steps(h, count, forces, scene.wind, air, drag, settling)
             self._work = self._work + block.take_work()
+
+    def _step_to_rest(self, h: float) -> None:
+        assert self._contact is not None
+        known = self._contact.memory()
+
+        def free(skip: list[NDArray[np.bool_]]) -> None:
+            for block, forces, of_block in zip(self.blocks, self._forces, skip, strict=True):
+                block.free_steps(h, 1, forces, self.scene.wind, 0.0, 0.0, True, of_block)
+
+        if not self._contact.step(h, free, 0.0, True):
+            self._contact.recall(known)
+            self._work = self._work + Work(halvings=1)
+        self._count_work()
 
     def _send_holds(self, poses: tuple[Array, Array, Array]) -> None:
         for block, ids in zip(self.blocks, self._block_holds, strict=True):

@@ -1,6 +1,8 @@
-"""Rotations as matrices: between two of them."""
+"""Rotations as matrices: whether they are, and between two of them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -37,3 +39,10 @@ def interpolate_rotations(start: Array, end: Array, at: float) -> Array:
     small = (sine <= 1e-6) & (cosine > 0.0)
     moved = rotation_about(unit, at * np.where(small, 0.0, angle)) @ start
     return np.asarray(np.where(small[..., None, None], start + at * (end - start), moved))
+
+
+def are_rotations(matrices: Array) -> Any:
+    """Whether matrices (..., 3, 3) are rotations, but for round-off."""
+    m = np.clip(matrices, -2.0, 2.0)  # far out entries would overflow, and are wrong anyway
+    product = np.einsum("...ki,...kj->...ij", m, m)
+    return (np.abs(product - np.eye(3)).max(axis=(-1, -2)) <= 1e-4) & (np.linalg.det(m) > 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,23 @@ class Work:
         )
 
 
+class Pushes(NamedTuple):
+    """How others push the sample points while a coupled step is solved."""
+
+    force: Array  # (N, 4) N on the point; N m about the tangent of the edge after it
+    stiffness: Array  # (N, 28) how the force on an edge resists motion of x y z, turn and x y z of its end: lower triangle by rows
+    touched: NDArray[np.bool_]  # (N,) the edge has stiffness
+
+
+class Edges(NamedTuple):
+    """The edges after the sample points, as others see them."""
+
+    after: NDArray[np.int64]  # (N,) the sample point where it ends; -1: no edge
+    radius: Array  # (N,) m
+    along: Array  # (N,) m, natural arc length from the start of the rod
+    length: Array  # (N,) m, of a closed rod; infinite if open
+
+
 class ModelBlock(Protocol):
     """All rods of one model in a scene. Sample points of rod r of the block are rows sample_start[r] ... of the arrays."""
 
@@ -87,15 +104,70 @@ class ModelBlock(Protocol):
         """Writes the force of gravity on each sample point."""
 
     def free_steps(
-        self, h: float, count: int, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Moves all rods by `count` steps of h seconds under forces (N, 3) and air, as if nothing were in the way.
+        """Moves all rods but those to skip by `count` steps of h seconds under forces (N, 3) and air, as if nothing were in the way.
 
         Never raises. The motion of holds spans all the steps. With `calm` the integrator is the one that takes most
         energy out, to look for a state of rest."""
 
     def solve(self, generalized: Array) -> None:
         """Applies the inverse of the matrix the last step was taken with, in place."""
+
+    # A coupled step: that of rods which others push on, solved by Newton's method together with the others. `chosen` are the
+    # numbers of the rods that take part.
+    def edges(self) -> Edges:
+        """What others need to know of the material."""
+
+    def turns(self) -> Array:
+        """(N,) a view: the angle about the tangent by which each edge's material has turned since the coupled step began."""
+
+    def save(self) -> None:
+        """Keeps the state, for `begin` to go back to."""
+
+    def recall(self) -> None:
+        """Takes all rods back to the saved state."""
+
+    def begin(self, chosen: NDArray[np.int64], h: float, air_density: float, still: bool = False) -> None:
+        """Takes rods back to the saved state and then to a guess of where they are after h, under the forces of `free_steps`;
+        with `still` only what is held moves."""
+
+    def probe(self, chosen: NDArray[np.int64], mobility: Array) -> None:
+        """Writes how far (m/N) a force on each sample point of the chosen rods moves it within the step, about: (N, 6) rows
+        xx yx yy zx zy zz."""
+
+    def linearise(self, chosen: NDArray[np.int64], pushes: Pushes) -> None:
+        """Computes Newton's step of each rod under pushes (rows of the block), as if these concerned one rod each."""
+
+    def step_vector(self) -> Array:
+        """The generalized step, a view to be changed."""
+
+    def solve_linearised(self, chosen: NDArray[np.int64], generalized: Array) -> None:
+        """Applies the inverse of the matrix of `linearise`, in place, for the chosen rods."""
+
+    def sample_steps(self, generalized: Array, out: Array) -> None:
+        """out (N, 4) = the motion of the sample points and the turn of the edges after them."""
+
+    def generalized_pushes(self, forces: Array, out: Array) -> None:
+        """The transpose: out = J^T of forces (N, 4)."""
+
+    def move(self, chosen: NDArray[np.int64], sizes: Array) -> float:
+        """Moves by the step vector, or less where that would go too far: sizes (R,) is how much of it, per rod. Returns how long
+        the whole step is, in segment lengths, at most."""
+
+    def retreat(self, chosen: NDArray[np.int64], sizes: Array) -> None:
+        """Goes back to a part of the way that `move` (or the last `retreat`) went: sizes (R,), from 0 to 1, per rod."""
+
+    def finish(self, chosen: NDArray[np.int64], creep: bool = False) -> None:
+        """Accepts the step. With `creep` speed is lost: the step was given up."""
 
     # 4. Bookkeeping.
     def energies(self, gravity: Array) -> Energies: ...

@@ -118,7 +118,7 @@ class System(NamedTuple):
     trial: Array  # (4 N,) and the one from the trial point
     band: Array  # (4 N, COLUMN)
     border: Array  # (4 N, BORDER), of no rows where no rod is closed
-    corner: Array  # (1, BORDER, BORDER)
+    corner: Array  # (R, BORDER, BORDER), likewise
     packed: Array  # (4 N,) right-hand side in the order of the matrix
 
 
@@ -129,7 +129,8 @@ class Log(NamedTuple):
 
 class Arrays(NamedTuple):
     """Everything. Of a whole block only rods, state, holds, forces and log have rows: to be stepped, a rod is taken to the
-    workbench of a worker, which is one such set of arrays for a single rod and stays in the processor's cache."""
+    workbench of a worker, which is one such set of arrays for a single rod and stays in the processor's cache. Rods that touch
+    each other are solved together, and for them a whole block has all rows: see `for_coupling`."""
 
     rods: Rods
     state: State
@@ -163,15 +164,28 @@ class Step(NamedTuple):
 
 def make_workbench(n: int, any_closed: bool) -> Arrays:
     """For one rod of up to n vertices."""
-    return _zeros(n, 1, n, n if any_closed else 0)
+    return _zeros(n, 1, n, n if any_closed else 0, 1)
 
 
 def make_block(n: int, rods: int) -> Arrays:
     """For rods of n vertices in all."""
-    return _zeros(n, rods, 0, 0)
+    return _zeros(n, rods, 0, 0, 0)
 
 
-def _zeros(n: int, rods: int, work: int, border: int) -> Arrays:
+def for_coupling(b: Arrays) -> Arrays:
+    """The same rods, states, holds and forces as the block's, with room to work on all rods at once."""
+    n, rods = len(b.state.q), len(b.rods.closed)
+    room = _zeros(0, 0, n, n if b.rods.closed.any() else 0, rods)
+    return room._replace(
+        rods=b.rods,
+        state=b.state,
+        holds=b.holds,
+        forces=b.forces._replace(gyroscopic=room.forces.gyroscopic, drag=room.forces.drag),
+        log=b.log,
+    )
+
+
+def _zeros(n: int, rods: int, work: int, border: int, corners: int) -> Arrays:
 
     def zeros(*shape: int) -> Array:
         return np.zeros(shape)
@@ -221,7 +235,7 @@ def _zeros(n: int, rods: int, work: int, border: int) -> Arrays:
             trial=zeros(4 * work),
             band=zeros(4 * work, COLUMN),
             border=zeros(4 * border, BORDER),
-            corner=zeros(min(border, 1), BORDER, BORDER),
+            corner=zeros(corners if border else 0, BORDER, BORDER),
             packed=zeros(4 * work),
         ),
         log=Log(zeros(rods, 3), zeros(rods, 5)),

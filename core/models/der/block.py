@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
-from ..protocol import Energies, Work
-from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, make_workbench
+from ..protocol import Edges, Energies, Pushes, Work
+from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
+from .coupled import begin_rods, finish_rods, linearise_rods, move_rods, probe_rods, retreat_rods, solve_coupled
 from .dense import stiffness_matrix
 from .element import make_lanes
 from .stepping import (
@@ -25,6 +27,9 @@ from .stepping import (
     solve_rods,
     step_rods,
 )
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 SCHEMES = {"sdirk2": SDIRK2, "backward euler": BACKWARD_EULER, "midpoint": MIDPOINT}
 MOST_ITERATIONS = 25
@@ -53,7 +58,10 @@ class DerBlock:
         any_closed = any(entry.rod.closed for entry in entries)
         self._lanes = [make_lanes() for _ in range(pieces)]
         self._benches = [make_workbench(largest, any_closed) for _ in range(pieces)]
+        self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
+        self._coupled: Arrays | None = None  # made when first needed
+        self._moved = np.zeros(0)
         self._measured = False  # the log's energies are those of the state
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
@@ -108,7 +116,15 @@ class DerBlock:
         self._measured = False
 
     def free_steps(
-        self, h: float, count: int, point_forces: Array, wind: Array, air_density: float, drag_rate: float, calm: bool
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: Flags | None = None,
     ) -> None:
         b = self.arrays
         b.forces.force[:, :3] = point_forces
@@ -116,13 +132,13 @@ class DerBlock:
         b.forces.drag_rate[0] = drag_rate
         scheme = BACKWARD_EULER if calm else self._scheme
         self._stage = h * STAGE[scheme]
-        self._run(h, count, scheme, air_density)
+        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
 
-    def _run(self, h: float, count: int, scheme: int, air_density: float) -> None:
+    def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
         b = self.arrays
         step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
         self._workers.run(
-            lambda first, last, piece: step_rods(b, self._benches[piece], step, self._lanes[piece], first, last),
+            lambda first, last, piece: step_rods(b, self._benches[piece], step, self._lanes[piece], skip, first, last),
             self._rods,
             len(b.state.q) * max(count, 1),
         )
@@ -138,6 +154,92 @@ class DerBlock:
             len(x),
         )
 
+    # A coupled step -----------------------------------------------------------------------------------------------
+
+    def edges(self) -> Edges:
+        rods = self.arrays.rods
+        n = len(rods.rest_length)
+        after = np.arange(1, n + 1)
+        along = np.zeros(n)
+        length = np.full(n, np.inf)
+        for first, end, closed in zip(rods.start[:-1], rods.start[1:], rods.closed, strict=True):
+            after[end - 1] = first if closed else -1
+            along[first + 1 : end] = np.cumsum(rods.rest_length[first : end - 1])
+            if closed:
+                length[first:end] = rods.rest_length[first:end].sum()
+        return Edges(after, rods.radii.max(axis=1), along, length)
+
+    def turns(self) -> Array:
+        return self.arrays.state.q[:, 3]
+
+    def save(self) -> None:
+        if self._coupled is None:
+            self._coupled = for_coupling(self.arrays)
+            self._moved = np.zeros(self._rods)
+        for saved, array in zip(self._coupled.saved, self.arrays.state, strict=True):
+            saved[:] = array
+
+    def recall(self) -> None:
+        for saved, array in zip(self._room().saved, self.arrays.state, strict=True):
+            array[:] = saved
+        self._measured = False
+
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        c = self._room()
+        self._stage = h
+        self._share(lambda first, last, piece: begin_rods(c, chosen, h, air_density, still, first, last), chosen)
+
+    def probe(self, chosen: Ints, mobility: Array) -> None:
+        c, h, lanes, benches = self._room(), self._stage, self._lanes, self._benches
+        self._share(
+            lambda first, last, piece: probe_rods(
+                c, benches[piece].system, chosen, h, lanes[piece], mobility, first, last
+            ),
+            chosen,
+        )
+
+    def linearise(self, chosen: Ints, pushes: Pushes) -> None:
+        c, h, lanes = self._room(), self._stage, self._lanes
+        self._share(lambda first, last, piece: linearise_rods(c, pushes, chosen, h, lanes[piece], first, last), chosen)
+        self.arrays.log.report[chosen, ITERATIONS] += 1.0
+
+    def step_vector(self) -> Array:
+        return self._room().system.trial
+
+    def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
+        c = self._room()
+        self._share(lambda first, last, piece: solve_coupled(c, chosen, generalized, first, last), chosen)
+
+    def sample_steps(self, generalized: Array, out: Array) -> None:
+        out.ravel()[:] = generalized
+
+    def generalized_pushes(self, forces: Array, out: Array) -> None:
+        out[:] = forces.ravel()
+
+    def move(self, chosen: Ints, sizes: Array) -> float:
+        c, h, moved = self._room(), self._stage, self._moved
+        self._share(lambda first, last, piece: move_rods(c, chosen, h, moved, sizes, first, last), chosen)
+        return float(moved[chosen].max(initial=0.0))
+
+    def retreat(self, chosen: Ints, sizes: Array) -> None:
+        c = self._room()
+        self._share(lambda first, last, piece: retreat_rods(c, chosen, sizes, first, last), chosen)
+
+    def finish(self, chosen: Ints, creep: bool = False) -> None:
+        c, h = self._room(), self._stage
+        self._share(lambda first, last, piece: finish_rods(c, chosen, h, creep, first, last), chosen)
+        if creep:
+            self.arrays.log.report[chosen, FAILURES] += 1.0
+
+    def _room(self) -> Arrays:
+        assert self._coupled is not None, "save() comes first"
+        return self._coupled
+
+    def _share(self, work: Callable[[int, int, int], None], chosen: Ints) -> None:
+        self._workers.run(work, len(chosen), len(chosen) * len(self.arrays.state.q) // max(self._rods, 1))
+
+    # --------------------------------------------------------------------------------------------------------------
+
     def workbench(self, rod: int) -> Arrays:
         """The block's rod by itself, with its geometry as it is now: for whoever wants to look closely."""
         lay_out(self.arrays, self._benches[0], rod)
@@ -150,7 +252,7 @@ class DerBlock:
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
         if not self._measured:
-            self._run(0.0, 0, self._scheme, 0.0)
+            self._run(0.0, 0, self._scheme, 0.0, self._none)
         stretch, bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
         kinetic = 0.5 * float(np.einsum("ij,ij,ij->", b.rods.mass, b.state.v, b.state.v))
         height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())

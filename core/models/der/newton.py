@@ -67,7 +67,7 @@ def minimise(
             return False
         if trial_largest <= 0.9 * largest or value <= potential + 1e-4 * size * slope:
             rebase(geometry, first, end)
-            _foresee_tension(rods, stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h)
+            foresee_tension(rods, stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h)
             # What is left after this step: the next ones would shrink at least as fast as the last two did.
             rate = min(trial_largest / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
             left = trial_largest * rate / (1.0 - rate)
@@ -105,7 +105,7 @@ def linearise(bench: Arrays, h: float, lanes: Array) -> bool:
 
 
 @part
-def _foresee_tension(
+def foresee_tension(
     rods: Rods, stage: Stage, geometry: Geometry, direction: Array, first: int, end: int, closed: bool, weight: float
 ) -> None:
     t, tension = geometry.t, geometry.tension

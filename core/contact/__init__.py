@@ -1,0 +1,1 @@
+"""Contact with Coulomb friction, for every model."""

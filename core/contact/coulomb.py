@@ -1,0 +1,392 @@
+"""Coulomb's law at every contact, by the method of augmented Lagrangians.
+
+With a force f = (f_n, f_t) as known so far, the gap g (below zero: overlap) and the slip u (how far the surfaces have moved along
+each other in this substep), the law is
+    f_n = max(0, f_n - k g),        f_t = the nearest to f_t - k u within the disc |f_t| <= mu f_n,
+for any stiffness k > 0: at its solution g = 0 or f_n = 0, and u = 0 or f_t opposes it with mu f_n. Nothing is smoothed. Read as
+a law of springs with that stiffness it goes into Newton's matrix, and each iteration updates the known forces; the disc's radius
+is that of the iteration before, which keeps the matrix symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from numpy import int8
+from numpy.typing import NDArray
+
+from ..errors import Array
+from ..geometry.frames import Vector, cross, dot
+from ..jit import kernel, part
+from ..models.protocol import Pushes
+from .arrays import Contacts, Samples
+
+APART, STICK, SLIP = range(3)
+PARALLEL = 1e-4  # squared sine of the angle below which edges are taken for parallel
+
+
+class Forces(NamedTuple):
+    """What acts at the contacts, row by row."""
+
+    known: Array  # (C, 3) N on side A
+    stiffness: Array  # (C,) N/m
+    target: Array  # (C,) m: the gap that is wanted; below zero where an overlap is taken out slowly
+    matrix: Array  # (C, 6) xx yx yy zx zy zz of the springs
+    curvature: (
+        Array  # (C, 15) how the normal force changes as normal and points of contact between two rods do; see `_curve`
+    )
+    arm: Array  # (C, 2, 3) m per rad: how the surface moves as the edge of side A, of side B turns
+    slip: Array  # (C, 3) m
+    mode: NDArray[int8]  # (C,) APART, STICK or SLIP
+    error: Array  # (C,) m: how far gap and slip are from the law
+
+
+@part
+def _law(
+    f: Vector, gap: float, slip: Vector, n: Vector, mu: float, k: float
+) -> tuple[int, float, Vector, Vector, float]:
+    """Mode, normal force, tangential force, its direction and the stiffness across that direction."""
+    known_n = dot(f, n)
+    f_n = known_n - k * gap
+    if not f_n > 0.0:
+        return APART, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+    along = dot(slip, n)
+    x = f[0] - known_n * n[0] - k * (slip[0] - along * n[0])
+    y = f[1] - known_n * n[1] - k * (slip[1] - along * n[1])
+    z = f[2] - known_n * n[2] - k * (slip[2] - along * n[2])
+    size = math.sqrt(x * x + y * y + z * z)
+    most = mu * f_n
+    if size <= most:
+        return STICK, f_n, (x, y, z), (0.0, 0.0, 0.0), k
+    c = 1.0 / size
+    d = (x * c, y * c, z * c)
+    return SLIP, f_n, (d[0] * most, d[1] * most, d[2] * most), d, k * most * c
+
+
+@part
+def _arm(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
+    """radius * tangent x n of the edge from sample e to sample f."""
+    t = (now[f, 0] - now[e, 0], now[f, 1] - now[e, 1], now[f, 2] - now[e, 2])
+    length = math.sqrt(dot(t, t))
+    scale = radius / length if length > 0.0 else 0.0
+    w = cross(t, n)
+    return (w[0] * scale, w[1] * scale, w[2] * scale)
+
+
+@kernel
+def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces: Forces, pushes: Pushes) -> None:
+    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips and errors."""
+    edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
+    start, now, after = samples.start, samples.now, samples.after
+    matrix, arm, slip = forces.matrix, forces.arm, forces.slip
+    for k in range(count):
+        e, s = edge[k, 0], at[k, 0]
+        f = after[e]
+        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        a = _arm(now, e, f, n, -contacts.arm[k, 0])
+        arm[k, 0, 0], arm[k, 0, 1], arm[k, 0, 2] = a
+        for c in range(3):
+            moved = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
+            slip[k, c] = moved - slide[k, c] + arm[k, 0, c] * turns[e]
+        o = edge[k, 1]
+        if o >= 0:
+            t, p = at[k, 1], after[o]
+            b = _arm(now, o, p, n, contacts.arm[k, 1])
+            arm[k, 1, 0], arm[k, 1, 1], arm[k, 1, 2] = b
+            for c in range(3):
+                moved = (1.0 - t) * (now[o, c] - start[o, c]) + t * (now[p, c] - start[p, c])
+                slip[k, c] -= moved + arm[k, 1, c] * turns[o]
+        known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
+        u = (slip[k, 0], slip[k, 1], slip[k, 2])
+        overlap = gap[k] - forces.target[k]
+        mode, f_n, f_t, d, across = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k])
+        forces.mode[k] = mode
+        if mode == APART:
+            forces.error[k] = 0.0 if not overlap < 0.0 else -overlap
+            for c in range(6):
+                matrix[k, c] = 0.0
+            continue
+        forces.error[k] = abs(overlap)
+        if mode == STICK:
+            along = dot(u, n)
+            x, y, z = u[0] - along * n[0], u[1] - along * n[1], u[2] - along * n[2]
+            forces.error[k] = max(abs(overlap), math.sqrt(x * x + y * y + z * z))
+        m = 0
+        for c in range(3):
+            for r in range(c + 1):
+                value = forces.stiffness[k] * normal[k, c] * normal[k, r]
+                value += across * ((1.0 if c == r else 0.0) - normal[k, c] * normal[k, r])
+                matrix[k, m] = value
+                m += 1
+        matrix[k, 0] -= across * d[0] * d[0]
+        matrix[k, 1] -= across * d[1] * d[0]
+        matrix[k, 2] -= across * d[1] * d[1]
+        matrix[k, 3] -= across * d[2] * d[0]
+        matrix[k, 4] -= across * d[2] * d[1]
+        matrix[k, 5] -= across * d[2] * d[2]
+        force = (f_n * n[0] + f_t[0], f_n * n[1] + f_t[1], f_n * n[2] + f_t[2])
+        _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, e, f, s, a, force, 1.0)
+        if o >= 0:
+            _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, o, p, t, b, force, -1.0)
+            _curve(now, e, f, s, o, p, t, n, gap[k] + contacts.arm[k, 0] + contacts.arm[k, 1], f_n, forces.curvature, k)
+            _add_curvature(pushes.stiffness[e], forces.curvature[k], s, n, 0)
+            _add_curvature(pushes.stiffness[o], forces.curvature[k], t, n, 1)
+
+
+@part
+def _curve(
+    now: Array,
+    e: int,
+    f: int,
+    s: float,
+    o: int,
+    p: int,
+    t: float,
+    n: Vector,
+    distance: float,
+    f_n: float,
+    q: Array,
+    k: int,
+) -> None:
+    """Second derivatives of the energy of the normal force that come from those of the distance d of two edges a and b.
+
+    As they move, so do their closest points. With the motion u of the points as they are, of A relative to B, and the tilts
+    n . (motion of an edge's end - of its beginning), i and j, the second derivative of d is
+        (u (1 - n n) u - r M^-1 r) / d,   r = (a . u + d i, -b . u - d j),   M = ((a a, -a b), (-a b, b b)),
+    without the row of a point that sits at the end of its edge. q is the lower triangle of -f_n times that, in (u, i, j).
+    """
+    for c in range(15):
+        q[k, c] = 0.0
+    if not distance > 0.0:
+        return
+    a = (now[f, 0] - now[e, 0], now[f, 1] - now[e, 1], now[f, 2] - now[e, 2])
+    b = (now[p, 0] - now[o, 0], now[p, 1] - now[o, 1], now[p, 2] - now[o, 2])
+    aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
+    inner_a, inner_b = 0.0 < s < 1.0, 0.0 < t < 1.0
+    m0, m1, m2 = 0.0, 0.0, 0.0  # of the inverse
+    determinant = aa * bb - ab * ab
+    if inner_a and inner_b:
+        if determinant > PARALLEL * aa * bb:
+            m0, m1, m2 = bb / determinant, ab / determinant, aa / determinant
+        else:  # along each other they slide without effect
+            m0, m2 = 0.5 / aa, 0.5 / bb
+            m1 = 0.5 * ab / (aa * bb)
+    elif inner_a:
+        m0 = 1.0 / aa
+    elif inner_b:
+        m2 = 1.0 / bb
+    scale = -f_n / distance
+    r = 0
+    for c in range(5):
+        rc0, rc1 = _row(a, b, distance, c)
+        for d in range(c + 1):
+            rd0, rd1 = _row(a, b, distance, d)
+            value = -(rc0 * (m0 * rd0 + m1 * rd1) + rc1 * (m1 * rd0 + m2 * rd1))
+            if c < 3:
+                value += (1.0 if c == d else 0.0) - _entry(n, c) * _entry(n, d)
+            q[k, r] = scale * value
+            r += 1
+
+
+@part
+def _entry(v: Vector, c: int) -> float:
+    return v[0] if c == 0 else v[1] if c == 1 else v[2]
+
+
+@part
+def _row(a: Vector, b: Vector, distance: float, c: int) -> tuple[float, float]:
+    """Column c of the two rows r."""
+    if c < 3:
+        return _entry(a, c), -_entry(b, c)
+    return (distance, 0.0) if c == 3 else (0.0, -distance)
+
+
+@part
+def _add_curvature(g: Array, q: Array, s: float, n: Vector, side: int) -> None:
+    """The curvature's part within one edge, whose motion is u = +-((1 - s) x + s y), tilt n . (y - x)."""
+    tilt = 3 + side
+    sign = 1.0 if side == 0 else -1.0
+    w = 1.0 - s
+    tt = q[tilt * (tilt + 1) // 2 + tilt]
+    for c in range(3):
+        for d in range(c + 1):
+            uu = q[c * (c + 1) // 2 + d]
+            nc, nd = _entry(n, c), _entry(n, d)
+            ct, dt = sign * q[tilt * (tilt + 1) // 2 + c], sign * q[tilt * (tilt + 1) // 2 + d]
+            tilting = tt * nc * nd
+            # beginning with beginning, end with end, end with beginning
+            g[c * (c + 1) // 2 + d] += w * w * uu - w * (ct * nd + dt * nc) + tilting
+            g[(c + 4) * (c + 5) // 2 + d + 4] += s * s * uu + s * (ct * nd + dt * nc) + tilting
+    for c in range(3):
+        for d in range(3):
+            uu = q[c * (c + 1) // 2 + d] if c >= d else q[d * (d + 1) // 2 + c]
+            nc, nd = _entry(n, c), _entry(n, d)
+            ct, dt = sign * q[tilt * (tilt + 1) // 2 + c], sign * q[tilt * (tilt + 1) // 2 + d]
+            # row: the end's c, column: the beginning's d
+            g[(c + 4) * (c + 5) // 2 + d] += w * s * uu - s * ct * nd + w * nc * dt - tt * nc * nd
+
+
+@part
+def _add(
+    rows: Array,
+    stiffness: Array,
+    touched: Array,
+    matrix: Array,
+    k: int,
+    e: int,
+    f: int,
+    s: float,
+    arm: Vector,
+    force: Vector,
+    sign: float,
+) -> None:
+    """The force and its stiffness on one edge: J^T force and J^T H J, J = ((1 - s) I, arm, s I)."""
+    touched[e] = True
+    w = 1.0 - s
+    for c, value in enumerate(force):
+        rows[e, c] += sign * w * value
+        rows[f, c] += sign * s * value
+    rows[e, 3] += sign * dot(arm, force)
+    h0, h1, h2, h3, h4, h5 = matrix[k, 0], matrix[k, 1], matrix[k, 2], matrix[k, 3], matrix[k, 4], matrix[k, 5]
+    x = h0 * arm[0] + h1 * arm[1] + h3 * arm[2]
+    y = h1 * arm[0] + h2 * arm[1] + h4 * arm[2]
+    z = h3 * arm[0] + h4 * arm[1] + h5 * arm[2]
+    g = stiffness[e]
+    # Rows x y z, turn, x y z of the lower triangle.
+    g[0] += w * w * h0
+    g[1] += w * w * h1
+    g[2] += w * w * h2
+    g[3] += w * w * h3
+    g[4] += w * w * h4
+    g[5] += w * w * h5
+    g[6] += w * x
+    g[7] += w * y
+    g[8] += w * z
+    g[9] += arm[0] * x + arm[1] * y + arm[2] * z
+    q = w * s
+    g[10] += q * h0
+    g[11] += q * h1
+    g[12] += q * h3
+    g[13] += s * x
+    g[14] += s * s * h0
+    g[15] += q * h1
+    g[16] += q * h2
+    g[17] += q * h4
+    g[18] += s * y
+    g[19] += s * s * h1
+    g[20] += s * s * h2
+    g[21] += q * h3
+    g[22] += q * h4
+    g[23] += q * h5
+    g[24] += s * z
+    g[25] += s * s * h3
+    g[26] += s * s * h4
+    g[27] += s * s * h5
+
+
+@part
+def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, side: int) -> Vector:
+    turn = steps[e, 3]
+    return (
+        (1.0 - s) * steps[e, 0] + s * steps[f, 0] + arm[k, side, 0] * turn,
+        (1.0 - s) * steps[e, 1] + s * steps[f, 1] + arm[k, side, 1] * turn,
+        (1.0 - s) * steps[e, 2] + s * steps[f, 2] + arm[k, side, 2] * turn,
+    )
+
+
+@kernel
+def across_rods(contacts: Contacts, count: int, after: Array, forces: Forces, steps: Array, out: Array) -> None:
+    """out (N, 4) += the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
+    edge, at, arm, matrix, normal = contacts.edge, contacts.at, forces.arm, forces.matrix, contacts.normal
+    curvature = forces.curvature
+    for k in range(count):
+        o = edge[k, 1]
+        if o < 0 or forces.mode[k] == APART:
+            continue
+        e = edge[k, 0]
+        a = _side_motion(steps, e, after[e], at[k, 0], arm, k, 0)
+        b = _side_motion(steps, o, after[o], at[k, 1], arm, k, 1)
+        _give(out, matrix, k, e, after[e], at[k, 0], arm, 0, b)
+        _give(out, matrix, k, o, after[o], at[k, 1], arm, 1, a)
+        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        _give_curvature(out, curvature, k, n, e, after[e], at[k, 0], o, after[o], at[k, 1], steps)
+
+
+@part
+def _plain_motion(steps: Array, e: int, f: int, s: float, n: Vector) -> tuple[float, float, float, float]:
+    """Motion of a point of an edge, and the edge's tilt."""
+    x, y, z = steps[f, 0] - steps[e, 0], steps[f, 1] - steps[e, 1], steps[f, 2] - steps[e, 2]
+    tilt = n[0] * x + n[1] * y + n[2] * z
+    return steps[e, 0] + s * x, steps[e, 1] + s * y, steps[e, 2] + s * z, tilt
+
+
+@part
+def _give_curvature(
+    out: Array, q: Array, k: int, n: Vector, e: int, f: int, s: float, o: int, p: int, t: float, steps: Array
+) -> None:
+    """out += the part of the curvature that couples the sides."""
+    ax, ay, az, ai = _plain_motion(steps, e, f, s, n)
+    bx, by, bz, bj = _plain_motion(steps, o, p, t, n)
+    # On side A what B's motion (-u, j) does, and the other way round.
+    x = -q[k, 0] * bx - q[k, 1] * by - q[k, 3] * bz + q[k, 10] * bj
+    y = -q[k, 1] * bx - q[k, 2] * by - q[k, 4] * bz + q[k, 11] * bj
+    z = -q[k, 3] * bx - q[k, 4] * by - q[k, 5] * bz + q[k, 12] * bj
+    i = -q[k, 6] * bx - q[k, 7] * by - q[k, 8] * bz + q[k, 13] * bj
+    _spread(out, e, f, s, x, y, z, i, n)
+    x = q[k, 0] * ax + q[k, 1] * ay + q[k, 3] * az + q[k, 6] * ai
+    y = q[k, 1] * ax + q[k, 2] * ay + q[k, 4] * az + q[k, 7] * ai
+    z = q[k, 3] * ax + q[k, 4] * ay + q[k, 5] * az + q[k, 8] * ai
+    j = q[k, 10] * ax + q[k, 11] * ay + q[k, 12] * az + q[k, 13] * ai
+    _spread(out, o, p, t, -x, -y, -z, j, n)
+
+
+@part
+def _spread(out: Array, e: int, f: int, s: float, x: float, y: float, z: float, tilt: float, n: Vector) -> None:
+    w = 1.0 - s
+    out[e, 0] += w * x - tilt * n[0]
+    out[e, 1] += w * y - tilt * n[1]
+    out[e, 2] += w * z - tilt * n[2]
+    out[f, 0] += s * x + tilt * n[0]
+    out[f, 1] += s * y + tilt * n[1]
+    out[f, 2] += s * z + tilt * n[2]
+
+
+@part
+def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, side: int, u: Vector) -> None:
+    """out -= J^T H u on one side."""
+    x = h[k, 0] * u[0] + h[k, 1] * u[1] + h[k, 3] * u[2]
+    y = h[k, 1] * u[0] + h[k, 2] * u[1] + h[k, 4] * u[2]
+    z = h[k, 3] * u[0] + h[k, 4] * u[1] + h[k, 5] * u[2]
+    w = 1.0 - s
+    out[e, 0] -= w * x
+    out[e, 1] -= w * y
+    out[e, 2] -= w * z
+    out[e, 3] -= arm[k, side, 0] * x + arm[k, side, 1] * y + arm[k, side, 2] * z
+    out[f, 0] -= s * x
+    out[f, 1] -= s * y
+    out[f, 2] -= s * z
+
+
+@kernel
+def foresee(contacts: Contacts, count: int, after: Array, forces: Forces, steps: Array) -> None:
+    """The known forces become those that the linear system foresees at the end of its step."""
+    edge, at, normal = contacts.edge, contacts.at, contacts.normal
+    for k in range(count):
+        e, o = edge[k, 0], edge[k, 1]
+        a = _side_motion(steps, e, after[e], at[k, 0], forces.arm, k, 0)
+        b = (0.0, 0.0, 0.0)
+        if o >= 0:
+            b = _side_motion(steps, o, after[o], at[k, 1], forces.arm, k, 1)
+        u = (
+            forces.slip[k, 0] + a[0] - b[0],
+            forces.slip[k, 1] + a[1] - b[1],
+            forces.slip[k, 2] + a[2] - b[2],
+        )
+        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        # The turn of an edge does not change the gap: its arm lies across the normal.
+        overlap = contacts.gap[k] - forces.target[k] + dot(n, a) - dot(n, b)
+        known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
+        _, f_n, f_t, _, _ = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k])
+        for c in range(3):
+            forces.known[k, c] = f_n * normal[k, c] + f_t[c]

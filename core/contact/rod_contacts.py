@@ -1,0 +1,102 @@
+"""Contacts of rods with rods, and of a rod with itself."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import Array
+from ..geometry.closest import closest_on_segments
+from ..geometry.crossing import segments_cross
+from ..geometry.frames import Vector, any_normal, cross, dot
+from ..jit import kernel, part
+from .arrays import Contacts, Ints, Samples
+
+
+@part
+def point(a: Array, i: int) -> Vector:
+    return (a[i, 0], a[i, 1], a[i, 2])
+
+
+@part
+def between(a: Vector, b: Vector, s: float) -> Vector:
+    return (a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]), a[2] + s * (b[2] - a[2]))
+
+
+@part
+def minus(a: Vector, b: Vector) -> Vector:
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@part
+def unit_or(a: Vector, otherwise: Vector) -> Vector:
+    """a at length one; the other where a is nothing."""
+    length = math.sqrt(dot(a, a))
+    if not length > 1e-30:
+        return otherwise
+    f = 1.0 / length
+    return (a[0] * f, a[1] * f, a[2] * f)
+
+
+@kernel
+def rod_contacts(
+    pairs: Ints, count: int, samples: Samples, base: Array, margin: Array, contacts: Contacts, written: int
+) -> int:
+    """Adds the contacts of pairs of edges to the rows from `written` on; returns the new number of rows.
+
+    Whether they pass through each other is judged on their way from `base`, (N, 3).
+
+    Rows beyond the capacity are counted, not written. Two edges of one rod whose nearest points are less than a half circle
+    of the rod's own radius apart along it can't touch: a rod does not bend more than its thickness lets it.
+    """
+    start, now, after, radius = samples.start, samples.now, samples.after, samples.radius
+    along, length, rod, friction = samples.along, samples.length, samples.rod, samples.friction
+    capacity, n = len(contacts.gap), len(after)
+    for k in range(count):
+        i, j = pairs[k, 0], pairs[k, 1]
+        a0, a1, b0, b1 = point(now, i), point(now, after[i]), point(now, j), point(now, after[j])
+        reach = radius[i] + radius[j]
+        o0, o1, p0, p1 = point(base, i), point(base, after[i]), point(base, j), point(base, after[j])
+        crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
+        if not crossed:
+            s, t = closest_on_segments(a0, a1, b0, b1)
+            w = minus(between(a0, a1, s), between(b0, b1, t))
+            if dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
+                continue
+        if rod[i] == rod[j]:
+            end_i = along[after[i]] if after[i] > i else length[i]
+            end_j = along[after[j]] if after[j] > j else length[j]
+            apart = abs(along[i] + s * (end_i - along[i]) - along[j] - t * (end_j - along[j]))
+            if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
+                continue
+        # Where they were: they begin on that side of each other.
+        if crossed:
+            w0 = minus(between(o0, o1, s), between(p0, p1, t))
+            side = unit_or(w0, any_normal(unit_or(minus(a1, a0), (1.0, 0.0, 0.0))))
+            edge_a = minus(between(o1, a1, time), between(o0, a0, time))
+            edge_b = minus(between(p1, b1, time), between(p0, b0, time))
+            normal = unit_or(cross(edge_a, edge_b), side)
+            if dot(normal, side) < 0.0:
+                normal = (-normal[0], -normal[1], -normal[2])
+            if dot(normal, side) < 0.1:
+                normal = side
+            w = minus(between(a0, a1, s), between(b0, b1, t))
+        else:
+            normal = unit_or(w, unit_or(cross(minus(a1, a0), minus(b1, b0)), (0.0, 0.0, 1.0)))
+        o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
+        s0, t0 = closest_on_segments(o0, o1, p0, p1)
+        w0 = minus(between(o0, o1, s0), between(p0, p1, t0))
+        before = math.sqrt(dot(w0, w0)) - reach
+        if written < capacity:
+            contacts.edge[written, 0], contacts.edge[written, 1] = i, j
+            contacts.at[written, 0], contacts.at[written, 1] = s, t
+            contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+            contacts.gap[written] = dot(normal, w) - reach
+            contacts.before[written] = before
+            contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
+            for c in range(3):
+                contacts.slide[written, c] = 0.0
+            contacts.friction[written] = math.sqrt(friction[i] * friction[j])
+            contacts.key[written] = i * n + j
+            contacts.crossed[written] = crossed
+        written += 1
+    return written

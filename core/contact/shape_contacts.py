@@ -1,0 +1,164 @@
+"""Contacts of rods with convex shapes: at the vertices of rods, and where the middle of an edge is lower than its ends."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import Array
+from ..geometry.closest import blend, minus
+from ..geometry.convex import PLANE, enters, lowest_on_segment, signed_distance
+from ..geometry.frames import Vector, dot
+from ..jit import kernel, part
+from .arrays import Contacts, Ints, Samples, Shapes
+
+_OTHER_SIDE = 0.5  # cosine of the angle of normals beyond which a point is on another side than where it got in
+_LOWER = 1e-3  # how much lower than its ends, relative to the radius, an edge must be for a contact of its own
+_JUST_BEFORE = 1e-5  # of a substep: the normal of a passage is that just before it, when it can still be told
+
+
+@kernel
+def shape_contacts(
+    pairs: Ints, count: int, samples: Samples, shapes: Shapes, margin: Array, contacts: Contacts, written: int
+) -> int:
+    """Adds contacts of the first `count` pairs (edge, shape) whose gap is below the edge's margin, or that passed through.
+
+    Returns the number of contacts so far. Those that find no room are counted, but not written.
+    """
+    start, now, after, last = samples.start, samples.now, samples.after, samples.last
+    radius, edge_friction = samples.radius, samples.friction
+    kinds, sizes, position, rotation = shapes.kind, shapes.size, shapes.position, shapes.rotation
+    thickness, shape_friction, feature = shapes.thickness, shapes.friction, shapes.feature
+    edge, at, normal, gaps, before = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.before
+    slide, arm, friction, key, crossings = (
+        contacts.slide,
+        contacts.arm,
+        contacts.friction,
+        contacts.key,
+        contacts.crossed,
+    )
+    for i in range(count):
+        e, k = pairs[i, 0], pairs[i, 1]
+        f = after[e]
+        kind, s0, s1, s2 = kinds[k], sizes[k, 0], sizes[k, 1], sizes[k, 2]
+        skin = radius[e] + thickness[k]
+        # In the shape's frame: from y to x.
+        y0, y1 = _seen(position, rotation, 0, k, start, e), _seen(position, rotation, 0, k, start, f)
+        x0, x1 = _seen(position, rotation, 1, k, now, e), _seen(position, rotation, 1, k, now, f)
+        d0, n0 = signed_distance(kind, s0, s1, s2, x0)
+        d1, n1 = signed_distance(kind, s0, s1, s2, x1)
+        moved = max(_distance(x0, y0), _distance(x1, y1))
+        reach = max(skin + margin[e], moved)
+        if 0.5 * (d0 + d1 - _distance(x0, x1)) > reach:
+            continue
+        lowest, low, n_low = (0.0, d0, n0) if d0 <= d1 else (1.0, d1, n1)
+        if kind != PLANE:
+            lowest = lowest_on_segment(kind, s0, s1, s2, x0, x1)
+            low, n_low = signed_distance(kind, s0, s1, s2, blend(x0, x1, lowest))
+        if min(low, d0, d1) > reach:
+            continue
+        found, time, entry = False, 1.0, 0.0
+        if min(low, d0, d1) <= moved:  # or else the edge can't have been inside
+            found, time, entry = enters(kind, s0, s1, s2, y0, y1, x0, x1)
+        watched = found or time == 0.0  # what begins partly inside may pass with another part
+
+        for piece in range(3):  # the edge's beginning, its end, the middle
+            crossed = False
+            if piece == 0:
+                s, x, d, n = 0.0, x0, d0, n0
+                number = feature[k] * len(after) + e
+            elif piece == 1:
+                if not last[e]:
+                    continue
+                s, x, d, n = 1.0, x1, d1, n1
+                number = feature[k] * len(after) + f
+            else:
+                s, x, d, n = lowest, blend(x0, x1, lowest), low, n_low
+                number = (feature[k] + 1) * len(after) + e
+            q = (x[0] - d * n[0], x[1] - d * n[1], x[2] - d * n[2])
+            if piece == 2:
+                if found and 0.0 < entry < 1.0:
+                    x_entry = blend(x0, x1, entry)
+                    crossed, q_entry, n_entry = _passage(kind, s0, s1, s2, y0, y1, x0, x1, time, entry)
+                    if crossed:
+                        s, x, q, n = entry, x_entry, q_entry, n_entry
+                if not crossed and low >= min(d0, d1) - _LOWER * radius[e]:
+                    continue
+            if watched and not crossed:
+                y = blend(y0, y1, s)
+                entered, moment, _ = enters(kind, s0, s1, s2, y, y, x, x)
+                if entered:
+                    crossed, q_entry, n_entry = _passage(kind, s0, s1, s2, y, y, x, x, moment, 0.5)
+                    if crossed:
+                        q, n = q_entry, n_entry
+            gap = dot(n, minus(x, q)) - skin
+            if gap >= margin[e] and not crossed:
+                continue
+            row = written
+            written += 1
+            if row >= len(gaps):
+                continue
+            t = thickness[k]
+            under = (q[0] + t * n[0], q[1] + t * n[1], q[2] + t * n[2])
+            gaps[row] = gap
+            before[row] = gap
+            for c in range(3):
+                normal[row, c] = rotation[1, k, c, 0] * n[0] + rotation[1, k, c, 1] * n[1] + rotation[1, k, c, 2] * n[2]
+                slide[row, c] = (
+                    position[1, k, c]
+                    - position[0, k, c]
+                    + (rotation[1, k, c, 0] - rotation[0, k, c, 0]) * under[0]
+                    + (rotation[1, k, c, 1] - rotation[0, k, c, 1]) * under[1]
+                    + (rotation[1, k, c, 2] - rotation[0, k, c, 2]) * under[2]
+                )
+                moves = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
+                before[row] += normal[row, c] * (slide[row, c] - moves)
+            edge[row, 0], edge[row, 1] = e, -1
+            at[row, 0], at[row, 1] = s, 0.0
+            arm[row, 0], arm[row, 1] = radius[e], 0.0
+            friction[row] = math.sqrt(edge_friction[e] * shape_friction[k])
+            key[row] = -1 - number
+            crossings[row] = crossed
+    return written
+
+
+@part
+def _passage(
+    kind: int,
+    s0: float,
+    s1: float,
+    s2: float,
+    y0: Vector,
+    y1: Vector,
+    x0: Vector,
+    x1: Vector,
+    time: float,
+    s: float,
+) -> tuple[bool, Vector, Vector]:
+    """Whether a point of an edge that gets inside ends on another side; where it gets inside, and the normal there."""
+    y, x = blend(y0, y1, s), blend(x0, x1, s)
+    p = blend(y, x, time)
+    d, _ = signed_distance(kind, s0, s1, s2, p)
+    earlier = max(time - _JUST_BEFORE, 0.0)
+    z0, z1 = blend(y0, x0, earlier), blend(y1, x1, earlier)
+    _, n = signed_distance(kind, s0, s1, s2, blend(z0, z1, lowest_on_segment(kind, s0, s1, s2, z0, z1)))
+    _, n_end = signed_distance(kind, s0, s1, s2, x)
+    return dot(n, n_end) < _OTHER_SIDE, (p[0] - d * n[0], p[1] - d * n[1], p[2] - d * n[2]), n
+
+
+@part
+def _seen(position: Array, rotation: Array, when: int, shape: int, points: Array, i: int) -> Vector:
+    """A point in the shape's frame."""
+    x = points[i, 0] - position[when, shape, 0]
+    y = points[i, 1] - position[when, shape, 1]
+    z = points[i, 2] - position[when, shape, 2]
+    return (
+        rotation[when, shape, 0, 0] * x + rotation[when, shape, 1, 0] * y + rotation[when, shape, 2, 0] * z,
+        rotation[when, shape, 0, 1] * x + rotation[when, shape, 1, 1] * y + rotation[when, shape, 2, 1] * z,
+        rotation[when, shape, 0, 2] * x + rotation[when, shape, 1, 2] * y + rotation[when, shape, 2, 2] * z,
+    )
+
+
+@part
+def _distance(a: Vector, b: Vector) -> float:
+    d = minus(a, b)
+    return math.sqrt(dot(d, d))

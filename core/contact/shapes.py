@@ -1,0 +1,154 @@
+"""What rods can collide with. Each is checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import LARGEST_SIZE, SMALLEST_SIZE, Array, TendrilError, array, dimensions, direction, positive, vector
+from ..geometry.rotations import are_rotations
+
+UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def _size(field: str, value: Any) -> float:
+    size = positive(field, value, "metres")
+    if not SMALLEST_SIZE <= size <= 10.0 * LARGEST_SIZE:
+        raise TendrilError(field, value, f"give a size from {SMALLEST_SIZE:g} to {10.0 * LARGEST_SIZE:g} m")
+    return size
+
+
+def _place(field: str, value: Any) -> Array:
+    place = vector(field, value)
+    if np.abs(place).max() > 10.0 * LARGEST_SIZE:
+        raise TendrilError(field, value, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
+    place.flags.writeable = False
+    return place
+
+
+def _rotation(value: Any) -> Array:
+    rotation = array("rotation", value, (3, 3), "give a rotation matrix (3, 3)")
+    if not are_rotations(rotation):
+        raise TendrilError("rotation", value, "give a rotation matrix: orthonormal columns, no mirror image")
+    rotation.flags.writeable = False
+    return rotation
+
+
+def _settle(shape: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(shape, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Everything below it is solid; it has no end."""
+
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    normal: ArrayLike = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        _settle(self, point=_place("point", self.point), normal=direction("normal", self.normal))
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    radius: float
+    position: ArrayLike = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        _settle(self, radius=_size("radius", self.radius), position=_place("position", self.position))
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """A cylinder of this length along its own z axis, with half spheres on top."""
+
+    radius: float
+    length: float
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: ArrayLike = UPRIGHT
+
+    def __post_init__(self) -> None:
+        _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
+        _settle(self, position=_place("position", self.position), rotation=_rotation(self.rotation))
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder:
+    """Of this length along its own z axis."""
+
+    radius: float
+    length: float
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: ArrayLike = UPRIGHT
+
+    def __post_init__(self) -> None:
+        _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
+        _settle(self, position=_place("position", self.position), rotation=_rotation(self.rotation))
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """`size` are its three edges."""
+
+    size: ArrayLike
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: ArrayLike = UPRIGHT
+
+    def __post_init__(self) -> None:
+        size = np.array([_size("size", value) for value in vector("size", self.size)])
+        size.flags.writeable = False
+        _settle(self, size=size, position=_place("position", self.position), rotation=_rotation(self.rotation))
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles. A closed mesh is solid on the side its normals point away from; an open one is a sheet with two sides."""
+
+    vertices: ArrayLike
+    triangles: ArrayLike
+
+    def __post_init__(self) -> None:
+        if dimensions(self.vertices) != 2:
+            raise TendrilError("vertices", self.vertices, "give points as an array (n, 3)")
+        rows = len(np.asarray(self.vertices))
+        vertices = array("vertices", self.vertices, (rows, 3), "give finite points as an array (n, 3)")
+        if rows < 3:
+            raise TendrilError("vertices", self.vertices, "give at least three points")
+        if np.abs(vertices).max() > 10.0 * LARGEST_SIZE:
+            raise TendrilError("vertices", self.vertices, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
+        vertices.flags.writeable = False
+        _settle(self, vertices=vertices, triangles=_triangles(self.triangles, rows))
+
+
+def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
+    cure = f"give vertex numbers from 0 to {vertices - 1} as an array (m, 3)"
+    if dimensions(value) != 2 or np.asarray(value).dtype.kind not in "iu" or np.shape(value)[1] != 3:
+        raise TendrilError("triangles", value, cure)
+    triangles = np.array(value, dtype=np.int64)
+    if not len(triangles) or triangles.min() < 0 or triangles.max() >= vertices:
+        raise TendrilError("triangles", value, cure)
+    a, b, c = triangles.T
+    triangles = triangles[(a != b) & (b != c) & (c != a)]
+    if not len(triangles):
+        raise TendrilError("triangles", value, "give at least one triangle of three different points")
+    triangles.flags.writeable = False
+    return triangles
+
+
+Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
+
+
+@dataclass(frozen=True)
+class Collider:
+    """Something rods can't pass. `path` gives its motion over time in seconds: (position, rotation), where the rotation turns the
+    shape as it was given; of a mesh also the vertices."""
+
+    shape: Shape
+    friction: float
+    thickness: float  # m, on top of its surface
+    path: Callable[[float], Any] | None = None

@@ -1,0 +1,256 @@
+"""Steps of rods that push each other: backward Euler, one Newton iteration of all of them at a time.
+
+Between iterations others see where the rods are and say how they are pushed there: forces on the sample points and the matrix of
+their stiffness, edge by edge, which goes into the band. What couples two edges beyond that they treat themselves, through
+the inverse of the matrix.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy import int64
+from numpy.typing import NDArray
+
+from ...errors import Array
+from ...forces.air import cylinder_drag
+from ...jit import kernel, part
+from ...linalg.bordered_band import BORDER
+from ...linalg.selected_inverse import invert_within
+from ..protocol import Pushes
+from .arrays import Arrays, Rods, System
+from .assemble import add_entry, place
+from .evaluate import evaluate, rebase, update_geometry
+from .newton import factor_matrix, foresee_tension, solve_matrix
+from .stages import accept_iterate, gyroscopic_forces, make_base, measure, place_frames, place_held
+from .workbench import copy_state
+
+FARTHEST = 0.7  # rotation of an edge in one iteration, about
+MOST_ATTEMPTS = 7  # to get a positive definite matrix
+
+Ints = NDArray[int64]
+
+
+@kernel
+def begin_rods(c: Arrays, chosen: Ints, h: float, air_density: float, still: bool, begin: int, stop: int) -> None:
+    """Takes rods chosen[begin:stop] back to their saved state and forward to a guess of where they will be after h; with `still`
+    only what is held goes on."""
+    rods, state, holds, frames, stage, geometry = c.rods, c.state, c.holds, c.frames, c.stage, c.geometry
+    q, v, a, q_star, v_star = state.q, state.v, state.a, stage.q, stage.v
+    for k in range(begin, stop):
+        r = chosen[k]
+        first, end = rods.start[r], rods.start[r + 1]
+        copy_state(c.saved, first, state, first, end - first)
+        make_base(rods, state, holds, frames, geometry, r, 0.0)
+        cylinder_drag(
+            rods.radii, rods.mass, q, v, c.forces.wind, air_density, c.forces.drag_rate[0], c.forces.drag,
+            first, end, rods.closed[r],
+        )  # fmt: skip
+        for i in range(first, end):
+            for s in range(4):
+                q_star[i, s] = q[i, s]
+                v_star[i, s] = v[i, s]
+        if rods.damping_time[r] > 0.0:
+            update_geometry(rods, frames, geometry, q, r)
+            for i in range(first, end):
+                stage.stretch[i] = geometry.stretch[i]
+                for slot in range(2):
+                    for s in range(5):
+                        stage.strain[i, slot, s] = geometry.strain[i, slot, s]
+        place_frames(rods, holds, frames, first, end, 1.0)
+        for trial in range(2):
+            for i in range(first, end):
+                for s in range(4):
+                    q[i, s] = q_star[i, s] + (0.0 if still or trial == 1 else h * (v_star[i, s] + h * a[i, s]))
+            place_held(rods, holds, frames, geometry, q, first, end, 1.0)
+            if update_geometry(rods, frames, geometry, q, r):
+                break
+        gyroscopic_forces(rods, geometry, stage, c.forces.gyroscopic, a, r, h)
+
+
+@kernel
+def probe_rods(
+    c: Arrays, scratch: System, chosen: Ints, h: float, lanes: Array, mobility: Array, begin: int, stop: int
+) -> None:
+    """mobility (N, 6): how far a force on each sample point moves it within the step, xx yx yy zx zy zz, by the rod's matrix."""
+    rods, system = c.rods, c.system
+    band, border, z, z_border, z_corner = system.band, system.border, scratch.band, scratch.border, scratch.corner
+    for k in range(begin, stop):
+        r = chosen[k]
+        first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+        n = 4 * (end - first)
+        inner = n - BORDER if closed else n
+        for attempt in range(2):
+            evaluate(
+                rods, c.frames, c.forces, c.stage, c.geometry, system, c.state.q, r, h, lanes, attempt == 0
+            )  # fmt: skip
+            if factor_matrix(rods, system, r):
+                break
+        invert_within(
+            band, border, system.corner[r if closed else 0], 4 * first, n, closed, z, z_border,
+            z_corner[0],
+        )  # fmt: skip
+        for i in range(first, end):
+            m = 0
+            for s in range(3):
+                for t in range(s + 1):
+                    a, b = place(4 * (i - first) + s, n, closed), place(4 * (i - first) + t, n, closed)
+                    a, b = max(a, b), min(a, b)
+                    if a < inner:
+                        value = z[b, a - b]
+                    elif b < inner:
+                        value = z_border[b, a - inner]
+                    else:
+                        value = z_corner[0, a - inner, b - inner]
+                    mobility[i, m] = 0.0 if rods.held[i, 0] else value
+                    m += 1
+
+
+@kernel
+def linearise_rods(c: Arrays, pushes: Pushes, chosen: Ints, h: float, lanes: Array, begin: int, stop: int) -> None:
+    """Writes Newton's step of each rod by itself into system.trial, and keeps the factored matrices."""
+    rods, system, q = c.rods, c.system, c.state.q
+    gradient, trial = system.gradient, system.trial
+    for k in range(begin, stop):
+        r = chosen[k]
+        first, end = rods.start[r], rods.start[r + 1]
+        good = False
+        for attempt in range(MOST_ATTEMPTS):
+            evaluate(rods, c.frames, c.forces, c.stage, c.geometry, system, q, r, h, lanes, attempt == 0)
+            _add_pushes(rods, system, pushes.force, pushes.stiffness, pushes.touched, r)
+            if attempt > 1:  # contacts may take away more than the rod has to give
+                _add_diagonal(rods, system, r, 10.0 ** (attempt - 2))
+            good = factor_matrix(rods, system, r)
+            if good:
+                break
+        for i in range(first, end):
+            for s in range(4):
+                trial[4 * i + s] = 0.0 if rods.held[i, s] or not good else -gradient[i, s]
+        if good:
+            solve_matrix(rods, system, r, trial)
+
+
+@part
+def _add_pushes(rods: Rods, system: System, force: Array, stiffness: Array, touched: Array, r: int) -> None:
+    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    n = 4 * (end - first)
+    band, border, corner, gradient = system.band, system.border, system.corner, system.gradient
+    for i in range(first, end):
+        for s in range(4):
+            gradient[i, s] -= force[i, s]
+        if not touched[i]:
+            continue
+        m = 0
+        for row in range(7):
+            for column in range(row + 1):
+                value = stiffness[i, m]
+                m += 1
+                k = 4 * (i - first)
+                if closed:
+                    add_entry(
+                        band, border, corner, 4 * first, n, True, r, (k + row) % n, (k + column) % n, value
+                    )  # fmt: skip
+                else:
+                    band[4 * i + column, row - column] += value
+
+
+@part
+def _add_diagonal(rods: Rods, system: System, r: int, factor: float) -> None:
+    """Makes the diagonal of the positions larger, by so many thousandths."""
+    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    n = 4 * (end - first)
+    inner = n - BORDER if closed else n
+    for i in range(first, end):
+        for s in range(3):
+            k = place(4 * (i - first) + s, n, closed)
+            if k < inner:
+                system.band[4 * first + k, 0] += 1e-3 * factor * abs(system.band[4 * first + k, 0])
+            else:
+                system.corner[r, k - inner, k - inner] += 1e-3 * factor * abs(system.corner[r, k - inner, k - inner])
+
+
+@kernel
+def solve_coupled(c: Arrays, chosen: Ints, x: Array, begin: int, stop: int) -> None:
+    """x (4 N,) of the chosen rods becomes the inverse of their matrices times x."""
+    rods, system = c.rods, c.system
+    for k in range(begin, stop):
+        r = chosen[k]
+        for i in range(rods.start[r], rods.start[r + 1]):
+            for s in range(4):
+                if rods.held[i, s]:
+                    x[4 * i + s] = 0.0
+        solve_matrix(rods, system, r, x)
+
+
+@kernel
+def move_rods(c: Arrays, chosen: Ints, h: float, moved: Array, sizes: Array, begin: int, stop: int) -> None:
+    """Moves the rods by system.trial, or less where that would fold them: sizes[r] is how much of it. moved[r] is how far the whole
+    step would go, in segment lengths."""
+    rods, system, geometry, q = c.rods, c.system, c.geometry, c.state.q
+    base, trial = system.base, system.trial
+    for k in range(begin, stop):
+        r = chosen[k]
+        first, end = rods.start[r], rods.start[r + 1]
+        largest = bend = 0.0
+        for i in range(first, end):
+            unit = 1.0 / rods.rest_length[i]
+            j = i + 1 if i + 1 < end else first
+            across = 0.0
+            for s in range(4):
+                largest = max(largest, abs(trial[4 * i + s]) * (unit if s < 3 else 1.0))
+                if s < 3 and (j > i or rods.closed[r]):
+                    across = max(across, abs(trial[4 * j + s] - trial[4 * i + s]) * unit)
+            bend = max(bend, across)
+            for s in range(4):
+                base[i, s] = q[i, s]
+        rebase(geometry, first, end)
+        foresee_tension(
+            rods, c.stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h
+        )  # fmt: skip
+        moved[r] = largest
+        size = 1.0 if bend < FARTHEST else FARTHEST / bend
+        if not math.isfinite(largest):
+            size = 0.0
+        for _ in range(8):
+            for i in range(first, end):
+                for s in range(4):
+                    q[i, s] = base[i, s] + (size * trial[4 * i + s] if size > 0.0 else 0.0)
+            if update_geometry(rods, c.frames, geometry, q, r):
+                break
+            size *= 0.5
+        else:
+            size = 0.0
+            for i in range(first, end):
+                for s in range(4):
+                    q[i, s] = base[i, s]
+            update_geometry(rods, c.frames, geometry, q, r)
+        sizes[r] = size
+
+
+@kernel
+def retreat_rods(c: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -> None:
+    """Places rods at a part of the way that `move_rods` took; sizes (R,) is how much of it, from 0 to 1."""
+    rods, system, q = c.rods, c.system, c.state.q
+    base = system.base
+    for k in range(begin, stop):
+        r = chosen[k]
+        for i in range(rods.start[r], rods.start[r + 1]):
+            for s in range(4):
+                q[i, s] = base[i, s] + sizes[r] * (q[i, s] - base[i, s])
+        update_geometry(rods, c.frames, c.geometry, q, r)
+
+
+@kernel
+def finish_rods(c: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
+    """Accepts where the rods are. With `creep` they lose their speed: the step was given up."""
+    rods, state, stage = c.rods, c.state, c.stage
+    q, v, a = state.q, state.v, state.a
+    for k in range(begin, stop):
+        r = chosen[k]
+        first, end = rods.start[r], rods.start[r + 1]
+        for i in range(first, end):
+            for s in range(4):
+                v[i, s] = 0.0 if creep else (q[i, s] - stage.q[i, s]) / h
+                a[i, s] = 0.0  # what a push gave does not go on
+        measure(rods, c.geometry, r, c.log.energy, r)
+        accept_iterate(state, c.geometry, first, end)

@@ -1,0 +1,41 @@
+"""The experiments of the papers: `python -m tendril experiment NAME`.
+
+An experiment is a module here with a function `run()` that returns an Outcome, and a row in the table below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Experiment:
+    name: str
+    title: str
+    source: str  # the paper and its figure
+    run: Callable[[], Outcome]
+
+
+def _in_module(name: str) -> Callable[[], Outcome]:
+    """The module's `run`, imported only when it is called: the table costs nothing."""
+
+    def run() -> Outcome:
+        outcome = importlib.import_module(f".{name}", __package__).run()
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    return run
+
+
+def _row(name: str, title: str, source: str) -> Experiment:
+    return Experiment(name, title, source, _in_module(name))
+
+
+TABLE = {
+    experiment.name: experiment
+    for experiment in (_row("michell_ring", "A twisted ring leaves its plane", "Bergou et al. 2008, Fig. 8"),)
+}

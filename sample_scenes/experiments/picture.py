@@ -1,0 +1,168 @@
+"""The picture of an outcome: its moments side by side, its plots and numbers below."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.errors import Array, TendrilError
+from .meshes import solid_surface, tube_surface
+from .outcome import Camera, Moment, Outcome, Plot, Tube
+from .render import View, looking, render
+
+WIDTH = 12.0  # inches
+DOTS = 130  # per inch
+TALLEST = 5.0  # inches, of a moment
+NARROWEST, WIDEST = 0.6, 2.4  # width to height of a moment
+MARGIN = 0.15  # of what the rods take, around them
+MUCH_LARGER = 3.0  # a collider that exceeds the rods by this factor is shown only in part
+INK, PALE = "#2b2f36", "#7a828e"
+
+
+def check_installed() -> None:
+    """Before hours are spent on something that can't be drawn."""
+    try:
+        with _without_this_folder():
+            import matplotlib.backends.backend_agg
+            import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise TendrilError("matplotlib", "not installed", "pictures need it: pip install matplotlib") from None
+
+
+@contextmanager
+def _without_this_folder() -> Iterator[None]:
+    """Where `python -m tendril` is run from its source, `packaging/` there would be taken for the package that matplotlib needs."""
+    root = Path(__file__).resolve().parents[2]
+    before = sys.path[:]
+    sys.path[:] = [place for place in before if Path(place or ".").resolve() != root]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> None:
+    check_installed()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = _panels(outcome)
+    columns = max(1, outcome.columns)
+    rows = [range(first, min(first + columns, len(panels))) for first in range(0, len(panels), columns)]
+    heights = [min(WIDTH / sum(panels[k].aspect for k in row), TALLEST) for row in rows]
+    head, caption, plot_height = 0.7, 0.42, 3.5
+    foot = 0.24 * len(outcome.numbers) + 0.25
+    height = head + sum(heights) + caption * len(rows) + (plot_height + 0.35) * bool(outcome.plots) + foot
+    figure = Figure(figsize=(WIDTH, height), dpi=DOTS, facecolor="white")
+    FigureCanvasAgg(figure)
+    figure.text(0.25 / WIDTH, 1.0 - 0.34 / height, title, size=17, color=INK, weight="bold", va="center")
+    figure.text(1.0 - 0.25 / WIDTH, 1.0 - 0.34 / height, source, size=11, color=PALE, va="center", ha="right")
+    top = height - head
+    for row, tall in zip(rows, heights, strict=True):
+        widths = [tall * panels[k].aspect for k in row]
+        gap = (WIDTH - sum(widths)) / (len(row) + 1)
+        left = gap
+        for number, wide in zip(row, widths, strict=True):
+            axes = figure.add_axes((left / WIDTH, (top - tall) / height, wide / WIDTH, tall / height), frameon=False)
+            _show(axes, outcome.moments[number], panels[number], wide, tall)
+            figure.text(
+                (left + 0.5 * wide) / WIDTH, (top - tall - 0.18) / height, outcome.moments[number].title,
+                size=11, color=INK, ha="center", va="center",
+            )  # fmt: skip
+            left += wide + gap
+        top -= tall + caption
+    for number, plot in enumerate(outcome.plots):
+        share = (WIDTH - 0.3) / len(outcome.plots)
+        axes = figure.add_axes(
+            ((0.15 + share * number + 0.75) / WIDTH, (foot + 0.6) / height,
+             (share - 1.1) / WIDTH, (plot_height - 0.85) / height)
+        )  # fmt: skip
+        _plot(axes, plot)
+    for number, line in enumerate(outcome.numbers):
+        y = (foot - 0.12 - 0.24 * (number + 0.5)) / height
+        colour = INK if line.within else "#b3261e"
+        text = f"{line.name}:  {line.measured}"
+        known = f"expected {line.expected}" + ("" if line.within else ", and it is not") if line.expected else ""
+        figure.text(0.25 / WIDTH, y, text, size=10.5, color=colour, va="center")
+        figure.text(0.5, y, known, size=10.5, color=PALE if line.within else colour, va="center")
+    figure.savefig(file, dpi=DOTS)
+
+
+def _plot(axes: Any, plot: Plot) -> None:
+    for series in plot.series:
+        axes.plot(series.x, series.y, series.style, color=series.colour, label=series.label or None, ms=5.5, lw=1.8)
+    axes.set_title(plot.title, size=11.5, color=INK, loc="left", pad=24)
+    axes.set_xlabel(plot.x_label, size=10.5, color=INK)
+    axes.set_ylabel(plot.y_label, size=10.5, color=INK)
+    axes.tick_params(labelsize=9.5, colors=PALE, labelcolor=INK)
+    axes.grid(color="#e7e9ec", lw=0.8)
+    axes.set_axisbelow(True)
+    for side in axes.spines.values():
+        side.set_color("#cfd3d9")
+    labels = sum(bool(series.label) for series in plot.series)
+    if labels:  # above the axes: dots may be anywhere inside
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(-0.01, 0.985), ncol=labels, fontsize=9.5, frameon=False, labelcolor=INK,
+            handlelength=1.4, handletextpad=0.5, columnspacing=1.4, borderpad=0.2,
+        )  # fmt: skip
+
+
+class Panel(NamedTuple):
+    view: View
+    aspect: float  # width to height
+    reach: float  # m, from the middle to the farthest corner of what is shown
+
+
+def _panels(outcome: Outcome) -> list[Panel]:
+    """One for each moment; those without a camera of their own share one that shows all of them."""
+    shared = [moment for moment in outcome.moments if moment.camera is None]
+    common = _fitted(outcome.camera, shared)
+    return [common if moment.camera is None else _fitted(moment.camera, [moment]) for moment in outcome.moments]
+
+
+def _fitted(camera: Camera, moments: Sequence[Moment]) -> Panel:
+    axes = looking(camera.eye, camera.up)
+    clouds = [_box_of(tube) @ axes.T for moment in moments for tube in moment.tubes]
+    rods = float(np.ptp(np.concatenate(clouds), axis=0).max()) if clouds else math.inf
+    for moment in moments:
+        for solid in moment.solids:
+            surface = solid_surface(solid, 1.0, np.zeros(3))
+            local = surface.vertices @ axes.T
+            if not surface.endless and np.ptp(local, axis=0).max() < MUCH_LARGER * rods:
+                clouds.append(local)
+    points = np.concatenate(clouds) if clouds else np.array([[-1.0] * 3, [1.0] * 3])
+    low, high = points.min(axis=0), points.max(axis=0)
+    centre = 0.5 * (low + high) @ axes if camera.centre is None else np.asarray(camera.centre, dtype=float)
+    across, along = (1.0 + MARGIN) * (high - low)[:2]
+    aspect = min(max(across / max(along, 1e-9), NARROWEST), WIDEST)
+    along = max(along, across / aspect) if camera.height is None else camera.height
+    return Panel(View(axes, centre, along), aspect, 0.5 * float(np.linalg.norm(high - low)))
+
+
+def _show(axes: Any, moment: Moment, panel: Panel, width: float, height: float) -> None:
+    size = (round(width * DOTS), round(height * DOTS))
+    view = panel.view
+    surfaces = [tube_surface(tube) for tube in moment.tubes]
+    for solid in moment.solids:
+        surface = solid_surface(solid, 2.2 * panel.reach, view.centre)
+        if not surface.endless or float(surface.normals[0] @ view.axes[2]) > 0.02:  # from behind a plane hides all
+            surfaces.append(surface)
+    thick = [float(np.mean(np.asarray(tube.radius))) for tube in moment.tubes]
+    closeness = 2.5 * float(np.median(thick)) if thick else math.inf
+    image = render(surfaces, view, size, min(max(closeness, 0.01 * view.height), 0.08 * view.height))
+    axes.imshow(image, interpolation="nearest", aspect="auto")
+    axes.set_xticks([])
+    axes.set_yticks([])
+
+
+def _box_of(tube: Tube) -> Array:
+    """Points that bound a tube from all sides."""
+    x = np.asarray(tube.points, dtype=float)
+    radius = float(np.max(np.asarray(tube.radius)))
+    return np.concatenate([x + radius * way for way in (*np.eye(3), *-np.eye(3))])

@@ -1,0 +1,400 @@
+"""Experiments: how they are found, run, told and drawn. Most tests run made-up ones."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tendril
+from tendril.core import Rod, Scene, Simulation, Stiffness, cli
+from tendril.sample_scenes import experiments
+from tendril.sample_scenes.experiments import Experiment, meshes, picture, render
+from tendril.sample_scenes.experiments.outcome import (
+    BLUE,
+    RED,
+    Camera,
+    Moment,
+    Number,
+    Outcome,
+    Plot,
+    Series,
+    Solid,
+    Tube,
+)
+
+ROOT = Path(tendril.__file__).resolve().parent
+TOOLS = {"__init__", "command", "meshes", "outcome", "picture", "render"}
+
+RING = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+
+
+def made_up(*numbers):
+    """An experiment that gives these numbers, and counts how often it is run."""
+    calls = []
+
+    def run():
+        calls.append(1)
+        plot = Plot("a line", "x", "y", [Series([0, 1], [2, 3], "line")])
+        return Outcome(numbers, [Moment("a ring", [Tube(RING, 0.2, closed=True)])], [plot])
+
+    return Experiment("made_up", "A ring", "Nobody 1889, Fig. 1", run), calls
+
+
+@pytest.fixture
+def table(monkeypatch):
+    def put(experiment):
+        monkeypatch.setattr(experiments, "TABLE", {experiment.name: experiment})
+
+    return put
+
+
+@pytest.fixture(autouse=True)
+def small_pictures(monkeypatch):
+    monkeypatch.setattr(picture, "DOTS", 40)
+
+
+def run(tmp_path, *words):
+    return cli.main(["experiment", *words, "--out", str(tmp_path / "pictures")])
+
+
+def refused(capsys, code):
+    captured = capsys.readouterr()
+    assert code == 2
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    return line
+
+
+# Found.
+
+
+def test_every_experiment_is_in_the_table():
+    files = {path.stem for path in (ROOT / "sample_scenes" / "experiments").glob("*.py")}
+    assert set(experiments.TABLE) == files - TOOLS
+    for name, experiment in experiments.TABLE.items():
+        assert experiment.name == name
+        assert experiment.title
+        assert experiment.source
+
+
+def test_the_page_shows_every_experiment():
+    page = ROOT / "docs" / "experiments.md"
+    text = page.read_text(encoding="utf-8")
+    for name, experiment in experiments.TABLE.items():
+        assert f"`{name}`" in text
+        assert experiment.source in text
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (page.parent / target).exists(), f"links to {target}"
+    assert "docs/experiments.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_package_is_installed_with_the_rest():
+    assert '"tendril.sample_scenes.experiments"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+LAZY = """
+import sys
+import tendril.core.cli
+assert not [name for name in sys.modules if name.startswith("tendril.sample_scenes")]
+from tendril.sample_scenes.experiments import TABLE
+assert "matplotlib" not in sys.modules
+assert not [name for name in TABLE if f"tendril.sample_scenes.experiments.{name}" in sys.modules]
+from tendril.sample_scenes.experiments.picture import check_installed
+check_installed()
+assert "matplotlib.figure" in sys.modules
+"""
+
+
+def test_nothing_is_imported_before_it_is_needed():
+    """Run in the folder of the source, whose `packaging/` must not be taken for the package that matplotlib needs."""
+    done = subprocess.run([sys.executable, "-c", LAZY], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+# The command.
+
+
+def test_it_tells_the_numbers_and_draws(table, tmp_path, capsys):
+    experiment, _ = made_up(Number.near("length", 1.004, 1.0, 0.01, "m", "a rule"), Number("speed", 3.0, "m/s"))
+    table(experiment)
+    assert run(tmp_path, "made_up") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == "A ring (Nobody 1889, Fig. 1)"
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines[2:5]]
+    assert rows == [
+        ["measured", "expected"],
+        ["length", "1.004 m", "1 ± 1 % (a rule)", "ok"],
+        ["speed", "3 m/s"],
+    ]
+    assert len({line.index(word) for line, word in zip(lines[2:5], ("measured", "1.004", "3 m/s"), strict=True)}) == 1
+    file = tmp_path / "pictures" / "made_up.png"
+    assert str(file) in lines[-1]
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_number_out_of_its_tolerance_is_code_1(table, tmp_path, capsys):
+    experiment, _ = made_up(Number.near("length", 1.02, 1.0, 0.01), Number.equal("knots", 1, 1))
+    table(experiment)
+    assert run(tmp_path, "made_up") == 1
+    out, err = capsys.readouterr()
+    assert re.search(r"length +1.02 +1 ± 1 % +OUT", out)
+    assert re.search(r"knots +1 +1 +ok", out)
+    assert err == "tendril: made_up: not as expected: length\n"
+    assert (tmp_path / "pictures" / "made_up.png").exists()  # to see what went wrong
+
+
+def test_the_list(table, capsys):
+    table(made_up()[0])
+    assert cli.main(["experiment", "--list"]) == 0
+    assert capsys.readouterr().out == "made_up  A ring  Nobody 1889, Fig. 1\n"
+
+
+@pytest.mark.parametrize("words", [["none_such"], []])
+def test_wrong_names_are_answered_with_the_right_ones(table, tmp_path, capsys, words):
+    table(made_up()[0])
+    assert "choose one of made_up" in refused(capsys, run(tmp_path, *words))
+    assert not (tmp_path / "pictures").exists()
+
+
+def test_without_matplotlib(table, tmp_path, capsys, monkeypatch):
+    """Said before any time is spent; the numbers can be had all the same."""
+    experiment, calls = made_up(Number.equal("knots", 1, 1))
+    table(experiment)
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install matplotlib" in refused(capsys, run(tmp_path, "made_up"))
+    assert not calls
+    assert run(tmp_path, "made_up", "--no-picture") == 0
+    assert calls
+    assert not (tmp_path / "pictures").exists()
+
+
+def test_without_the_experiments(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tendril.sample_scenes.experiments", None)
+    assert "run it from the source" in refused(capsys, run(tmp_path, "made_up"))
+
+
+def test_a_folder_that_cannot_be_made(table, tmp_path, capsys):
+    table(made_up(Number.equal("knots", 1, 1))[0])
+    (tmp_path / "pictures").write_text("in the way")
+    assert "pictures" in refused(capsys, run(tmp_path, "made_up"))
+
+
+@pytest.mark.parametrize(
+    ("number", "good", "expected"),
+    [
+        (Number.near("x", 1.01, 1.0, 0.0101), True, "1 ± 1.01 %"),
+        (Number.near("x", 0.98, 1.0, 0.01), False, "1 ± 1 %"),
+        (Number.near("x", -1.0, -1.0, 0.01), True, "-1 ± 1 %"),
+        (Number.near("x", math.nan, 1.0, 0.01), False, "1 ± 1 %"),
+        (Number.between("x", 2.0, 1.0, 3.0), True, "1 to 3"),
+        (Number.between("x", 2.0, -math.inf, 1.0, says="law"), False, "at most 1 (law)"),
+        (Number.between("x", 2.0, 1.0, math.inf), True, "at least 1"),
+        (Number.between("x", math.nan, -math.inf, math.inf), False, "at least -inf"),
+        (Number.equal("x", True, False), False, "no"),
+        (Number.equal("x", "trefoil", "trefoil"), True, "trefoil"),
+    ],
+)
+def test_numbers(number, good, expected):
+    assert number.within == good
+    assert number.expected == expected
+    assert Outcome([number], []).good == good
+
+
+# Drawn.
+
+
+def twisted(points, closed, turns):
+    """Directors along a flat curve in the plane of x and y, turning this often about it."""
+    edges = np.roll(points, -1, axis=0) - points if closed else np.diff(points, axis=0)
+    t = edges / np.linalg.norm(edges, axis=1)[:, None]
+    up = np.array([0.0, 0.0, 1.0])
+    angle = (2.0 * math.pi * turns * np.arange(len(t)) / len(t))[:, None]
+    return np.cos(angle) * up + np.sin(angle) * np.cross(t, up)
+
+
+def around(count, radius=1.0):
+    angle = 2.0 * math.pi * np.arange(count) / count
+    return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(count)], axis=1)
+
+
+@pytest.mark.parametrize("turns", [0, 1, -7])
+def test_stripes_follow_the_directors(turns):
+    """Where the painted angle is zero, the surface lies in the director's direction: at every edge, and across the seam."""
+    points = around(40)
+    directors = twisted(points, True, turns)
+    surface = meshes.tube_surface(Tube(points, 0.1, closed=True, directors=directors))
+    middles = 0.5 * (points + np.roll(points, -1, axis=0))
+    line = surface.vertices[surface.angle == 0.0]
+    for middle, director in zip(middles, directors, strict=True):
+        assert np.linalg.norm(line - (middle + 0.1 * director), axis=1).min() < 1e-9
+    np.testing.assert_allclose(line[0], line[-1], atol=1e-9)
+    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
+    assert steps.max() < 0.1  # no jump anywhere
+
+
+def test_tubes_have_their_radius():
+    points = np.linspace((0.0, 0.0, 0.0), (1.0, 2.0, 2.0), 7)
+    surface = meshes.tube_surface(Tube(points, 0.25))
+    along = points[-1] / 3.0
+    place = np.clip(surface.vertices @ along, 0.0, 3.0)
+    out = surface.vertices - place[:, None] * along
+    np.testing.assert_allclose(np.linalg.norm(out, axis=1), 0.25, atol=1e-9)  # ends are round
+    outwards = np.einsum("ij,ij->i", surface.normals, out / 0.25)
+    assert outwards.min() > 0.999
+
+
+def test_sections_may_be_elliptic():
+    points = np.linspace((0.0, 0.0, 0.0), (0.0, 3.0, 0.0), 4)
+    directors = np.tile([0.0, 0.0, 1.0], (3, 1))
+    x = meshes.tube_surface(Tube(points, [[0.3, 0.1]] * 3, directors=directors)).vertices
+    np.testing.assert_allclose(np.abs(x).max(axis=0)[[0, 2]], (0.1, 0.3), atol=1e-9)
+
+
+def test_a_tube_keeps_its_width_around_a_corner():
+    points = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 2.0, 0.0]])
+    x = meshes.tube_surface(Tube(points, 0.1)).vertices
+    at_corner = x[(np.abs(x[:, 0] - 2.0) < 0.15) & (np.abs(x[:, 1]) < 0.15)]
+    assert at_corner[:, 0].max() == pytest.approx(2.1, abs=1e-3)
+    assert at_corner[:, 1].min() == pytest.approx(-0.1, abs=1e-3)
+
+
+TURNED = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # its z axis is the world's x
+
+
+def shape(kind, **fields):
+    """Anything with the right name and fields is a collider to the drawing."""
+    return type(kind, (types.SimpleNamespace,), {})(**fields)
+
+
+TETRAHEDRON = np.array([[6.0, 1.0, 1.0], [6.0, -1.0, -1.0], [4.0, 1.0, -1.0], [4.0, -1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("solid", "extent"),
+    [
+        (shape("Sphere", radius=2.0, position=(5, 0, 0)), (2, 2, 2)),
+        (shape("Capsule", radius=0.5, length=2.0, position=(5, 0, 0), rotation=TURNED), (1.5, 0.5, 0.5)),
+        (shape("Cylinder", radius=0.5, length=2.0, position=(5, 0, 0), rotation=TURNED), (1.0, 0.5, 0.5)),
+        (shape("Box", size=(1.0, 2.0, 4.0), position=(5, 0, 0), rotation=TURNED), (2.0, 0.5, 1.0)),
+        (
+            shape("Mesh", vertices=TETRAHEDRON, triangles=[[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]),
+            (1, 1, 1),
+        ),
+    ],
+)
+def test_colliders_have_their_size_and_face_outwards(solid, extent):
+    surface = meshes.solid_surface(Solid(solid), 1.0, np.zeros(3))
+    x = surface.vertices - (5.0, 0.0, 0.0)
+    np.testing.assert_allclose(x.max(axis=0), extent, atol=1e-9)
+    np.testing.assert_allclose(x.min(axis=0), np.negative(extent), atol=1e-9)
+    corners = x[surface.triangles]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    real = np.linalg.norm(across, axis=1) > 1e-12
+    assert np.einsum("fi,fi->f", across, corners.mean(axis=1))[real].min() > 0.0
+    assert np.einsum("fi,fci->fc", across, surface.normals[surface.triangles])[real].min() > 0.0
+    np.testing.assert_allclose(np.linalg.norm(surface.normals, axis=1), 1.0, atol=1e-12)
+
+
+def seen(surfaces, eye=(0.0, 0.0, 1.0), up=(0.0, 1.0, 0.0), height=4.0, size=(60, 60)):
+    return render.render(surfaces, render.View(render.looking(eye, up), np.zeros(3), height), size, 0.2)
+
+
+def is_red(pixel):
+    return pixel[0] > 2.0 * pixel[2]
+
+
+def test_the_nearer_tube_hides_the_other():
+    """At a crossing, from above and from below, and whatever is drawn first."""
+    upper = meshes.tube_surface(Tube([[-1.5, 0.0, 0.2], [1.5, 0.0, 0.2]], 0.2, RED))
+    lower = meshes.tube_surface(Tube([[0.0, -1.5, -0.2], [0.0, 1.5, -0.2]], 0.2, BLUE))
+    for surfaces in ([upper, lower], [lower, upper]):
+        above, below = seen(surfaces), seen(surfaces, eye=(0.0, 0.0, -1.0))
+        assert is_red(above[30, 30])
+        assert not is_red(below[30, 30])
+        assert is_red(below[30, 45])
+        for image in (above, below):
+            assert image[30, 30, 3] == 1.0
+            assert image[5, 5, 3] == 0.0
+            assert not is_red(image[15, 30])
+
+
+def test_directions_on_the_image():
+    right = meshes.solid_surface(Solid(shape("Sphere", radius=0.4, position=(1, 0, 0)), RED), 1.0, np.zeros(3))
+    top = meshes.solid_surface(Solid(shape("Sphere", radius=0.4, position=(0, 0, 1)), BLUE), 1.0, np.zeros(3))
+    image = seen([right, top], eye=(0.0, -1.0, 0.0), up=(0.0, 0.0, 1.0))
+    assert is_red(image[30, 45])
+    assert image[15, 30, 3] == 1.0
+    assert not is_red(image[15, 30])
+    assert image[45, 30, 3] == image[30, 15, 3] == 0.0
+
+
+def test_shadow_falls_on_a_plane():
+    plane = meshes.solid_surface(Solid(shape("Plane", point=(0, 0, -1), normal=(0, 0, 1))), 6.0, np.zeros(3))
+    ball = meshes.solid_surface(Solid(shape("Sphere", radius=0.5, position=(0, 0, 0))), 1.0, np.zeros(3))
+    with_ball, without = seen([plane, ball], height=6.0), seen([plane], height=6.0)
+    darker = without[:, :, :3].sum(axis=2) - with_ball[:, :, :3].sum(axis=2)
+    # Ten pixels to a metre, and the light comes from the upper left.
+    assert darker[42, 37] > 0.3
+    for row, column in ((18, 37), (18, 23), (42, 23)):
+        assert abs(darker[row, column]) < 0.02
+
+
+def test_a_picture_with_everything(tmp_path):
+    """Moments of several shapes, with cameras of their own, colliders, plots, and more than one row."""
+    ring, rod = around(30), np.linspace((-1.0, 0.0, 0.3), (1.0, 0.0, 0.5), 12)
+    plane = Solid(shape("Plane", point=(0, 0, -0.3), normal=(0, 0, 1)))
+    below = Solid(shape("Plane", point=(0, 0, 3), normal=(0, 0, -1)))
+    moments = [
+        Moment("one", [Tube(ring, 0.1, closed=True, directors=twisted(ring, True, 3))], [plane, below]),
+        Moment("two", [Tube(rod, 0.05), Tube(ring, 0.1, RED, True)], [plane]),
+        Moment("three", [Tube(rod, 0.05)], camera=Camera((0.0, 0.0, 1.0), height=5.0, centre=(0.0, 0.0, 0.0))),
+    ]
+    outcome = Outcome([Number.near("x", 2.0, 1.0, 0.1)], moments, [Plot("p", "x", "y", [Series([1], [2])])], columns=2)
+    file = tmp_path / "all.png"
+    picture.draw(outcome, file, "Everything", "Nobody 1889")
+    assert file.stat().st_size > 10_000
+
+
+def test_a_rod_of_a_simulation_is_drawn_as_it_is():
+    scene = Scene()
+    rod = Rod.from_points(RING, radius=0.02, stiffness=Stiffness(1e3, 1.0, 1.0, 1.0, mass_per_length=1.0), closed=True)
+    scene.add(rod)
+    frame = Simulation(scene, threads=1).current()
+    tube = Tube.of(frame, 0, rod, RED)
+    np.testing.assert_array_equal(tube.points, RING)
+    assert tube.closed
+    assert meshes.tube_surface(tube).colour == RED
+    assert np.max(np.asarray(tube.radius)) == 0.02
+    assert Tube.of(frame, 0, rod, radius=0.1).radius == 0.1
+
+
+# The real ones.
+
+
+def test_michell_ring_in_short(tmp_path, capsys, monkeypatch):
+    from tendril.sample_scenes.experiments import michell_ring
+
+    monkeypatch.setattr(michell_ring, "STIFFNESSES", (1.0,))
+    monkeypatch.setattr(michell_ring, "NARROWED", (1.0,))
+    monkeypatch.setattr(michell_ring, "TWISTS", (10.0, 12.0))
+    assert run(tmp_path, "michell_ring") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"rings that do as the formula says +2 +2 +ok", out)
+    assert re.search(r"critical twist, GJ/EI = 1 +10\.9\d* rad +10\.88 ± 1 %", out)
+    assert (tmp_path / "pictures" / "michell_ring.png").exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", experiments.TABLE)
+def test_experiments(name, tmp_path):
+    assert run(tmp_path, name) == 0

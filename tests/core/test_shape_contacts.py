@@ -1,0 +1,358 @@
+"""Contacts of rods with convex shapes: distances, first-order consistency, and passages of whatever is fast."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from tendril.core.contact.arrays import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Contacts, Samples, Shapes
+from tendril.core.contact.shape_contacts import shape_contacts
+
+KINDS = pytest.mark.parametrize(
+    "kind", [PLANE, SPHERE, CAPSULE, BOX, CYLINDER], ids=["plane", "sphere", "capsule", "box", "cylinder"]
+)
+SIZES = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.0], [0.1, 0.3, 0.0], [0.3, 0.2, 0.1], [0.2, 0.15, 0.0]])
+RADIUS = 0.01
+
+
+def rods(start: np.ndarray, now: np.ndarray, radius: float = RADIUS) -> Samples:
+    """Rods (R, n, 3), each of n samples."""
+    count, n, _ = start.shape
+    number = np.arange(count * n).reshape(count, n)
+    after = number + 1
+    after[:, -1] = -1
+    last = np.zeros((count, n), dtype=bool)
+    last[:, -2] = True
+    return Samples(
+        start=start.reshape(-1, 3).copy(),
+        now=now.reshape(-1, 3).copy(),
+        after=after.ravel(),
+        last=last.ravel(),
+        rod=np.repeat(np.arange(count), n),
+        along=np.zeros(count * n),
+        length=np.full(count * n, np.inf),
+        radius=np.full(count * n, radius),
+        friction=np.full(count * n, 0.4),
+    )
+
+
+def colliders(
+    kind: int,
+    size: np.ndarray,
+    position: np.ndarray,
+    rotation: np.ndarray,
+    thickness: float = 0.0,
+) -> Shapes:
+    """`position` (2, S, 3), `rotation` (2, S, 3, 3)."""
+    count = position.shape[1]
+    return Shapes(
+        kind=np.full(count, kind),
+        size=np.broadcast_to(size, (count, 3)).copy(),
+        position=np.ascontiguousarray(position),
+        rotation=np.ascontiguousarray(rotation),
+        thickness=np.full(count, thickness),
+        friction=np.full(count, 0.9),
+        feature=2 * np.arange(count),
+    )
+
+
+def room(capacity: int) -> Contacts:
+    return Contacts(
+        edge=np.full((capacity, 2), -7),
+        at=np.full((capacity, 2), np.nan),
+        normal=np.full((capacity, 3), np.nan),
+        gap=np.full(capacity, np.nan),
+        before=np.full(capacity, np.nan),
+        slide=np.full((capacity, 3), np.nan),
+        arm=np.full((capacity, 2), np.nan),
+        friction=np.full(capacity, np.nan),
+        key=np.zeros(capacity, dtype=np.int64),
+        crossed=np.zeros(capacity, dtype=bool),
+    )
+
+
+def contacts_of(samples: Samples, shapes: Shapes, pairs: np.ndarray, margin: float) -> Contacts:
+    contacts = room(3 * len(pairs))
+    margins = np.full(len(samples.after), margin)
+    count = shape_contacts(pairs, len(pairs), samples, shapes, margins, contacts, 0)
+    return Contacts(*(array[:count] for array in contacts))
+
+
+def poses(count: int, rng: np.random.Generator, shift: float, turn: float) -> tuple[np.ndarray, np.ndarray]:
+    position = rng.uniform(-1.0, 1.0, (1, count, 3)) + np.array([0.0, 1.0])[:, None, None] * rng.uniform(
+        -shift, shift, (count, 3)
+    )
+    first = Rotation.random(count, random_state=int(rng.integers(2**31)))
+    second = Rotation.from_rotvec(rng.uniform(-turn, turn, (count, 3))) * first
+    return position, np.stack([first.as_matrix(), second.as_matrix()])
+
+
+def to_world(shapes: Shapes, when: int, local: np.ndarray) -> np.ndarray:
+    """Points (S, ..., 3), those of each shape in its frame."""
+    return np.einsum("sij,s...j->s...i", shapes.rotation[when], local) + shapes.position[when].reshape(
+        -1, *[1] * (local.ndim - 2), 3
+    )
+
+
+def depth(kind: int, size: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Signed distance of points (..., 3) in the shape's frame, by the textbook."""
+    x, y, z = np.moveaxis(p, -1, 0)
+    if kind == PLANE:
+        return z
+    if kind == SPHERE:
+        return np.linalg.norm(p, axis=-1) - size[0]
+    if kind == CAPSULE:
+        return np.sqrt(x**2 + y**2 + np.maximum(np.abs(z) - size[1], 0.0) ** 2) - size[0]
+    q = np.abs(p) - size if kind == BOX else np.stack([np.hypot(x, y) - size[0], np.abs(z) - size[1]], axis=-1)
+    return np.linalg.norm(np.maximum(q, 0.0), axis=-1) + np.minimum(q.max(axis=-1), 0.0)
+
+
+def seen(shapes: Shapes, when: int, k: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """World points (n, ..., 3) in the frames of shapes k (n,)."""
+    position = shapes.position[when, k].reshape(len(k), *[1] * (p.ndim - 2), 3)
+    return np.einsum("nji,n...j->n...i", shapes.rotation[when, k], p - position)
+
+
+def scene(kind: int, count: int, rng: np.random.Generator, motion: float) -> tuple[Samples, Shapes, np.ndarray]:
+    """As many shapes as rods of three samples, rod i near shape i; everything moves up to `motion`."""
+    position, rotation = poses(count, rng, motion, motion)
+    shapes = colliders(kind, SIZES[kind], position, rotation, thickness=0.003)
+    local = rng.uniform(-0.4, 0.4, (count, 3, 3))
+    start = to_world(shapes, 0, local)
+    now = to_world(shapes, 1, local + rng.uniform(-motion, motion, local.shape))
+    edges = (3 * np.arange(count)[:, None] + [0, 1]).ravel()
+    return rods(start, now), shapes, np.stack([edges, edges // 3], axis=1)
+
+
+def shape_of(contacts: Contacts) -> np.ndarray:
+    return contacts.edge[:, 0] // 3
+
+
+def ends_of(samples: Samples, contacts: Contacts, points: np.ndarray) -> np.ndarray:
+    """The rod's point of each contact."""
+    e = contacts.edge[:, 0]
+    s = contacts.at[:, :1]
+    return (1.0 - s) * points[e] + s * points[samples.after[e]]
+
+
+def smooth(contacts: Contacts) -> np.ndarray:
+    """Not those where an edge's axis cuts through a shape: its lowest point lies where two faces are equally near."""
+    return np.isin(contacts.at[:, 0], [0.0, 1.0]) | (contacts.gap > -RADIUS)
+
+
+@KINDS
+def test_gaps_are_the_least_of_dense_sampling(kind: int) -> None:
+    rng = np.random.default_rng(1)
+    samples, shapes, pairs = scene(kind, 600, rng, 0.0)
+    margin = 0.05
+    contacts = contacts_of(samples, shapes, pairs, margin)
+    assert not contacts.crossed.any()
+    p = ends_of(samples, contacts, samples.now)[:, None]
+    k = shape_of(contacts)
+    direct = depth(kind, SIZES[kind], seen(shapes, 1, k, p))[:, 0] - RADIUS - 0.003
+    assert np.abs(contacts.gap - direct).max() < 1e-14
+    assert (contacts.gap < margin).all()
+    assert np.abs(np.linalg.norm(contacts.normal, axis=1) - 1.0).max() < 1e-14
+    # Of each rod: the lowest point of all its contacts is the lowest of the rod; none is missing.
+    s = np.linspace(0.0, 1.0, 401)[None, :, None]
+    x = samples.now.reshape(-1, 3, 3)
+    along = np.concatenate([(1 - s) * x[:, :1] + s * x[:, 1:2], (1 - s) * x[:, 1:2] + s * x[:, 2:]], axis=1)
+    sampled = depth(kind, SIZES[kind], seen(shapes, 1, np.arange(600), along)).min(axis=1) - RADIUS - 0.003
+    lowest = np.full(600, np.inf)
+    np.minimum.at(lowest, k, contacts.gap)
+    near = sampled < margin - 1e-3 * RADIUS
+    assert 0.1 < near.mean() < 0.99
+    assert (lowest[near] <= sampled[near] + 1e-3 * RADIUS + 1e-6).all()
+    assert np.isinf(lowest[sampled > margin + 1e-9]).all()
+
+
+@KINDS
+def test_vertices_belong_to_one_edge_and_features_have_one_key(kind: int) -> None:
+    samples, shapes, pairs = scene(kind, 400, np.random.default_rng(2), 0.0)
+    contacts = contacts_of(samples, shapes, pairs, 10.0)
+    n = len(samples.after)
+    number = -1 - contacts.key
+    assert (contacts.key < 0).all()
+    assert len(set(number.tolist())) == len(number)
+    feature, which = number // n, number % n
+    at_vertex = feature % 2 == 0
+    assert np.array_equal(feature // 2, shape_of(contacts))
+    vertex = np.where(contacts.at[:, 0] == 0.0, contacts.edge[:, 0], contacts.edge[:, 0] + 1)
+    assert np.isin(contacts.at[at_vertex, 0], [0.0, 1.0]).all()
+    assert np.array_equal(which[at_vertex], vertex[at_vertex])
+    assert at_vertex.sum() == 3 * 400  # with such a margin every vertex has a contact, and only one
+    assert np.array_equal(which[~at_vertex], contacts.edge[~at_vertex, 0])
+    assert ((contacts.at[~at_vertex, 0] > 0.0) & (contacts.at[~at_vertex, 0] < 1.0)).all()
+    assert (~at_vertex).sum() == 0 if kind == PLANE else (~at_vertex).mean() > 0.1
+    assert (contacts.edge[:, 1] == -1).all()
+    assert (contacts.at[:, 1] == 0.0).all()
+    assert (contacts.arm == [RADIUS, 0.0]).all()
+    assert np.allclose(contacts.friction, 0.6)
+
+
+@KINDS
+def test_gap_before_and_slide_agree_with_the_motion(kind: int) -> None:
+    """Exactly by definition; and to second order the gap before is that of the point with the shape as it was."""
+    samples, shapes, pairs = scene(kind, 500, np.random.default_rng(3), 1e-4)
+    contacts = contacts_of(samples, shapes, pairs, 0.1)
+    assert not contacts.crossed.any()
+    start, now = ends_of(samples, contacts, samples.start), ends_of(samples, contacts, samples.now)
+    k = shape_of(contacts)
+    change = np.einsum("ij,ij->i", contacts.normal, now - start - contacts.slide)
+    assert np.abs(contacts.gap - contacts.before - change).max() < 1e-15
+    assert np.abs(change).max() > 5e-5
+    # The shape's point under the contact, which its two poses move by `slide`.
+    under = now - contacts.normal * (contacts.gap + RADIUS)[:, None]
+    local = seen(shapes, 1, k, under[:, None])[:, 0]
+    moved = under - np.einsum("nij,nj->ni", shapes.rotation[0, k], local) - shapes.position[0, k]
+    assert np.abs(contacts.slide - moved).max() < 1e-14
+    was = depth(kind, SIZES[kind], seen(shapes, 0, k, start[:, None]))[:, 0] - RADIUS - 0.003
+    off = np.abs(was - contacts.before)
+    assert np.quantile(off[smooth(contacts)], 0.98) < 1e-6
+    assert off.max() < 5e-4
+
+
+@KINDS
+def test_the_normal_is_the_gradient_of_the_gap(kind: int) -> None:
+    rng = np.random.default_rng(4)
+    samples, shapes, pairs = scene(kind, 500, rng, 0.0)
+    first = contacts_of(samples, shapes, pairs, 0.1)
+    step = 1e-7 * rng.standard_normal(samples.now.shape)
+    second = contacts_of(samples._replace(now=samples.now + step), shapes, pairs, 0.1)
+    _, one, two = np.intersect1d(first.key, second.key, return_indices=True)
+    assert len(one) > 0.99 * len(first.key)
+    e = first.edge[one, 0]
+    s = first.at[one, :1]
+    moved = (1.0 - s) * step[e] + s * step[samples.after[e]]
+    off = np.abs(second.gap[two] - first.gap[one] - np.einsum("ij,ij->i", first.normal[one], moved))
+    assert np.quantile(off[smooth(first)[one]], 0.98) < 1e-10
+    assert np.abs(second.gap[two] - first.gap[one]).max() > 1e-8
+
+
+def test_what_finds_no_room_is_counted() -> None:
+    samples, shapes, pairs = scene(BOX, 50, np.random.default_rng(5), 0.0)
+    everything = contacts_of(samples, shapes, pairs, 0.2)
+    count = len(everything.gap)
+    margins = np.full(len(samples.after), 0.2)
+    small = room(count // 2)
+    assert shape_contacts(pairs, len(pairs), samples, shapes, margins, small, 3) == count + 3
+    kept = count // 2 - 3
+    assert np.array_equal(small.gap[3:], everything.gap[:kept])
+    assert np.array_equal(small.key[3:], everything.key[:kept])
+    assert np.isnan(small.gap[:3]).all()
+    assert shape_contacts(pairs, 0, samples, shapes, margins, small, 3) == 3
+
+
+THIN = {
+    SPHERE: np.array([0.005, 0.0, 0.0]),
+    CAPSULE: np.array([0.005, 0.2, 0.0]),
+    BOX: np.array([0.2, 0.1, 0.004]),
+    CYLINDER: np.array([0.1, 0.003, 0.0]),
+}
+
+
+def throw(
+    kind: int, count: int, rng: np.random.Generator, moving: bool
+) -> tuple[Samples, Shapes, np.ndarray, np.ndarray]:
+    """Rods of three samples that fly half a metre in a substep, with one point of an edge through the middle of a thin shape.
+
+    If `moving`, so do the shapes. Also gives the direction of the flight relative to the shape, at its end, in world space.
+    """
+    position, rotation = poses(count, rng, 0.3 if moving else 0.0, 1.0 if moving else 0.0)
+    shapes = colliders(kind, THIN[kind], position, rotation)
+    fly = rng.standard_normal((count, 1, 3))
+    fly *= 0.25 / np.linalg.norm(fly, axis=-1, keepdims=True)
+    if kind in (BOX, CYLINDER):  # across the plate, so that it comes out at the other side
+        fly = 0.25 * np.where(rng.random((count, 1, 1)) < 0.5, -1.0, 1.0) * [0.3, 0.4, 0.866]
+    elif kind == CAPSULE:
+        fly[..., 2] *= 0.3
+    rod = rng.uniform(-0.03, 0.03, (count, 3, 3))
+    rod[:, 1] = 0.0
+    weight = rng.random((count, 1))
+    hits = np.where(rng.random((count, 1)) < 0.5, weight * rod[:, 0], weight * rod[:, 2])
+    hits = np.where(rng.random((count, 1)) < 0.2, 0.0, hits)  # or a vertex does
+    rod -= hits[:, None]
+    start, now = rod - fly, rod + fly
+    samples = rods(to_world(shapes, 0, start), to_world(shapes, 1, now), radius=0.002)
+    edges = (3 * np.arange(count)[:, None] + [0, 1]).ravel()
+    way = np.einsum("sij,sj->si", shapes.rotation[1], fly[:, 0])
+    return samples, shapes, np.stack([edges, edges // 3], axis=1), way
+
+
+@pytest.mark.parametrize("moving", [False, True], ids=["still", "moving"])
+@pytest.mark.parametrize("kind", list(THIN), ids=["sphere", "capsule", "box", "cylinder"])
+def test_nothing_thrown_passes_unseen(kind: int, moving: bool) -> None:
+    count = 4000
+    samples, shapes, pairs, way = throw(kind, count, np.random.default_rng(6), moving)
+    contacts = contacts_of(samples, shapes, pairs, 0.005)
+    k = shape_of(contacts)
+    crossed = contacts.crossed
+    local = seen(shapes, 0, np.arange(count), samples.start.reshape(-1, 3, 3))
+    s = np.linspace(0.0, 1.0, 50)[:, None]
+    inside = np.zeros(count, dtype=bool)
+    for piece in (0, 1):
+        along = (1 - s) * local[:, piece, None] + s * local[:, piece + 1, None]
+        inside |= (depth(kind, THIN[kind], along) < 0.002).any(axis=1)
+    thrown = np.flatnonzero(~inside)
+    assert len(thrown) > 0.9 * count
+    assert np.isin(thrown, k[crossed]).all()
+    of_thrown = crossed & np.isin(k, thrown)
+    # The normal is that of the side it came from: the rod is on the wrong side now, and was on the right one before.
+    assert (np.einsum("ij,ij->i", contacts.normal, way[k])[of_thrown] < 0.0).all()
+    assert (contacts.gap[of_thrown] < 0.0).all()
+    if not moving:  # a shape that turns takes its normals along
+        assert (contacts.before[of_thrown] > -0.0021).all()
+    # Pushed back along the normal by as much as the gap says, it is where it got in: outside or on the surface.
+    point = ends_of(samples, contacts, samples.now)
+    start = ends_of(samples, contacts, samples.start)
+    change = np.einsum("ij,ij->i", contacts.normal, point - start - contacts.slide)
+    assert np.abs(contacts.gap - contacts.before - change).max() < 1e-14
+    under = point - contacts.normal * (contacts.gap + 0.002)[:, None]
+    height = np.einsum("ij,ij->i", contacts.normal, to_world(shapes, 1, np.zeros((count, 1, 3)))[k, 0] - under)
+    assert (height[of_thrown] < 1e-9).all()  # the middle of the shape lies below the plane of the contact
+
+
+def test_a_flat_hit_has_no_contact_that_pushes_on() -> None:
+    """A rod parallel to a thin plate, through it as a whole: all contacts are of the side it came from."""
+    start = np.array([[[-0.05, 0.0, 0.1], [0.0, 0.0, 0.1], [0.05, 0.0, 0.1]]])
+    now = start - [0.0, 0.0, 0.104]  # just behind the other face
+    still = np.zeros((2, 1, 3)), np.broadcast_to(np.eye(3), (2, 1, 3, 3))
+    shapes = colliders(BOX, np.array([0.5, 0.5, 0.003]), *still)
+    contacts = contacts_of(rods(start, now), shapes, np.array([[0, 0], [1, 0]]), 0.02)
+    assert len(contacts.gap) == 5  # three vertices, two edges
+    assert contacts.crossed.all()
+    assert np.allclose(contacts.normal, [0.0, 0.0, 1.0], atol=1e-12)
+    assert np.allclose(contacts.gap, -0.004 - 0.003 - RADIUS, atol=1e-9)
+
+
+def test_a_dent_is_no_passage_and_neither_is_beginning_inside() -> None:
+    still = np.zeros((2, 1, 3)), np.broadcast_to(np.eye(3), (2, 1, 3, 3))
+    shapes = colliders(BOX, np.array([0.5, 0.5, 0.1]), *still)
+    pairs = np.array([[0, 0], [1, 0]])
+    line = np.array([[[-0.05, 0.0, 0.0], [0.0, 0.0, 0.0], [0.05, 0.0, 0.0]]])
+    up = np.array([0.0, 0.0, 1.0])
+    dent = contacts_of(rods(line + 0.2 * up, line + 0.05 * up), shapes, pairs, 0.02)
+    assert not dent.crossed.any()
+    assert np.allclose(dent.normal, [0.0, 0.0, 1.0])
+    assert np.allclose(dent.gap, -0.05 - RADIUS)
+    through = contacts_of(rods(line + 0.2 * up, line + -0.05 * up), shapes, pairs, 0.02)
+    assert through.crossed.all()
+    assert np.allclose(through.normal, [0.0, 0.0, 1.0])
+    assert np.allclose(through.gap, -0.15 - RADIUS)
+    inside = contacts_of(rods(line + 0.05 * up, line + -0.05 * up), shapes, pairs, 0.02)
+    assert not inside.crossed.any()
+    assert np.allclose(inside.normal, [0.0, 0.0, -1.0])
+
+
+def test_a_vertex_that_passes_is_seen_though_the_edge_begins_inside() -> None:
+    """An edge with one end in a thick plate from the start; the other end goes around and through the plate's border."""
+    still = np.zeros((2, 1, 3)), np.broadcast_to(np.eye(3), (2, 1, 3, 3))
+    shapes = colliders(BOX, np.array([0.5, 0.5, 0.01]), *still)
+    start = np.array([[[0.3, 0.0, 0.2], [0.3, 0.0, 0.005]]])
+    now = np.array([[[0.3, 0.0, -0.2], [0.3, 0.0, 0.005]]])
+    contacts = contacts_of(rods(start, now), shapes, np.array([[0, 0]]), 0.02)
+    at_start = contacts.at[:, 0] == 0.0
+    assert contacts.crossed[at_start].all()
+    assert at_start.sum() == 1
+    assert not contacts.crossed[~at_start].any()
+    assert np.allclose(contacts.normal[at_start], [0.0, 0.0, 1.0])
