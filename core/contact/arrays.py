@@ -87,3 +87,4 @@ class Contacts(NamedTuple):
     crossed: (
         Flags  # (C,) from `start` to `now` the two pass through each other; normal and points are those of the passage
     )
+    reached: Array  # (C,) of those that crossed, between rods: the part of the way after which they overlap but have not crossed

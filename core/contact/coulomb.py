@@ -4,8 +4,8 @@ With a force f = (f_n, f_t) as known so far, the gap g (below zero: overlap) and
 each other in this substep), the law is
     f_n = max(0, f_n - k g),        f_t = the nearest to f_t - k u within the disc |f_t| <= mu f_n,
 for any stiffness k > 0: at its solution g = 0 or f_n = 0, and u = 0 or f_t opposes it with mu f_n. Nothing is smoothed. Read as
-a law of springs with that stiffness it goes into Newton's matrix, and each iteration updates the known forces; the disc's radius
-is that of the iteration before, which keeps the matrix symmetric.
+a law of springs with that stiffness it has an energy, which goes into Newton's method; the disc's radius is that of the force
+known so far. Whenever Newton's method has come to rest, the known forces are updated.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ..models.protocol import Pushes
 from .arrays import Contacts, Samples
 
 APART, STICK, SLIP = range(3)
+SHALLOWEST = 0.1  # of the thickness that is left, down to which overlaps get stiffer
 PARALLEL = 1e-4  # squared sine of the angle below which edges are taken for parallel
 
 
@@ -44,24 +45,42 @@ class Forces(NamedTuple):
 
 @part
 def _law(
-    f: Vector, gap: float, slip: Vector, n: Vector, mu: float, k: float
-) -> tuple[int, float, Vector, Vector, float]:
-    """Mode, normal force, tangential force, its direction and the stiffness across that direction."""
+    f: Vector, gap: float, slip: Vector, n: Vector, mu: float, k: float, thickness: float
+) -> tuple[int, float, float, Vector, Vector, float, float]:
+    """Mode, normal force and stiffness, tangential force, its direction, the stiffness across that direction, and the energy whose
+    derivatives these are.
+
+    An overlap of more than half the thickness (if that is not zero) gets stiffer the deeper it is: what would pass through meets
+    a wall.
+    """
     known_n = dot(f, n)
-    f_n = known_n - k * gap
+    f_n, k_n = known_n - k * gap, k
     if not f_n > 0.0:
-        return APART, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+        return APART, 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
+    energy = 0.5 * f_n * f_n / k
+    deeper = -2.0 * gap - thickness  # twice what is over one half
+    if deeper > 0.0 and thickness > 0.0:
+        left = max(1.0 - deeper / thickness, SHALLOWEST)
+        most = thickness * (1.0 - left)  # up to here it gets stiffer, then not any more
+        rest = deeper - most
+        f_half = known_n + 0.5 * k * thickness
+        f_most = known_n + 0.5 * k * thickness / left
+        k_n = k / (left * left)
+        f_n = f_most + 0.5 * k_n * rest
+        energy = 0.5 * f_half * f_half / k + 0.5 * known_n * most - 0.25 * k * thickness * thickness * math.log(left)
+        energy += 0.5 * f_most * rest + 0.125 * k_n * rest * rest
     along = dot(slip, n)
     x = f[0] - known_n * n[0] - k * (slip[0] - along * n[0])
     y = f[1] - known_n * n[1] - k * (slip[1] - along * n[1])
     z = f[2] - known_n * n[2] - k * (slip[2] - along * n[2])
     size = math.sqrt(x * x + y * y + z * z)
-    most = mu * f_n
+    most = mu * max(known_n, 0.0)
     if size <= most:
-        return STICK, f_n, (x, y, z), (0.0, 0.0, 0.0), k
+        return STICK, f_n, k_n, (x, y, z), (0.0, 0.0, 0.0), k, energy + 0.5 * size * size / k
     c = 1.0 / size
     d = (x * c, y * c, z * c)
-    return SLIP, f_n, (d[0] * most, d[1] * most, d[2] * most), d, k * most * c
+    energy += most * (size - 0.5 * most) / k
+    return SLIP, f_n, k_n, (d[0] * most, d[1] * most, d[2] * most), d, k * most * c, energy
 
 
 @part
@@ -75,8 +94,10 @@ def _arm(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
 
 
 @kernel
-def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces: Forces, pushes: Pushes) -> None:
-    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips and errors."""
+def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces: Forces, pushes: Pushes) -> float:
+    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips and errors. Returns the
+    energy."""
+    total = 0.0
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
     start, now, after = samples.start, samples.now, samples.after
     matrix, arm, slip = forces.matrix, forces.arm, forces.slip
@@ -100,8 +121,13 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         u = (slip[k, 0], slip[k, 1], slip[k, 2])
         overlap = gap[k] - forces.target[k]
-        mode, f_n, f_t, d, across = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k])
+        thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+        wall = thickness if o >= 0 else 0.0
+        mode, f_n, k_n, f_t, d, across, energy = _law(
+            known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall
+        )
         forces.mode[k] = mode
+        total += energy
         if mode == APART:
             forces.error[k] = 0.0 if not overlap < 0.0 else -overlap
             for c in range(6):
@@ -115,7 +141,7 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         m = 0
         for c in range(3):
             for r in range(c + 1):
-                value = forces.stiffness[k] * normal[k, c] * normal[k, r]
+                value = k_n * normal[k, c] * normal[k, r]
                 value += across * ((1.0 if c == r else 0.0) - normal[k, c] * normal[k, r])
                 matrix[k, m] = value
                 m += 1
@@ -129,9 +155,10 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, e, f, s, a, force, 1.0)
         if o >= 0:
             _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, o, p, t, b, force, -1.0)
-            _curve(now, e, f, s, o, p, t, n, gap[k] + contacts.arm[k, 0] + contacts.arm[k, 1], f_n, forces.curvature, k)
+            _curve(now, e, f, s, o, p, t, n, gap[k] + thickness, f_n, forces.curvature, k)
             _add_curvature(pushes.stiffness[e], forces.curvature[k], s, n, 0)
             _add_curvature(pushes.stiffness[o], forces.curvature[k], t, n, 1)
+    return total
 
 
 @part
@@ -369,24 +396,25 @@ def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, si
 
 
 @kernel
-def foresee(contacts: Contacts, count: int, after: Array, forces: Forces, steps: Array) -> None:
-    """The known forces become those that the linear system foresees at the end of its step."""
-    edge, at, normal = contacts.edge, contacts.at, contacts.normal
+def learn(contacts: Contacts, count: int, forces: Forces) -> None:
+    """The known forces become those at the iterate, with friction within the disc of the normal force there."""
+    normal = contacts.normal
     for k in range(count):
-        e, o = edge[k, 0], edge[k, 1]
-        a = _side_motion(steps, e, after[e], at[k, 0], forces.arm, k, 0)
-        b = (0.0, 0.0, 0.0)
-        if o >= 0:
-            b = _side_motion(steps, o, after[o], at[k, 1], forces.arm, k, 1)
-        u = (
-            forces.slip[k, 0] + a[0] - b[0],
-            forces.slip[k, 1] + a[1] - b[1],
-            forces.slip[k, 2] + a[2] - b[2],
-        )
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
-        # The turn of an edge does not change the gap: its arm lies across the normal.
-        overlap = contacts.gap[k] - forces.target[k] + dot(n, a) - dot(n, b)
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
-        _, f_n, f_t, _, _ = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k])
-        for c in range(3):
-            forces.known[k, c] = f_n * normal[k, c] + f_t[c]
+        u = (forces.slip[k, 0], forces.slip[k, 1], forces.slip[k, 2])
+        wall = contacts.arm[k, 0] + contacts.arm[k, 1] if contacts.edge[k, 1] >= 0 else 0.0
+        mu, stiffness = contacts.friction[k], forces.stiffness[k]
+        _, f_n, _, _, _, _, _ = _law(known, contacts.gap[k] - forces.target[k], u, n, 0.0, stiffness, wall)
+        if f_n == 0.0:
+            forces.known[k, 0], forces.known[k, 1], forces.known[k, 2] = 0.0, 0.0, 0.0
+            continue
+        along, was = dot(u, n), dot(known, n)
+        x = known[0] - was * n[0] - stiffness * (u[0] - along * n[0])
+        y = known[1] - was * n[1] - stiffness * (u[1] - along * n[1])
+        z = known[2] - was * n[2] - stiffness * (u[2] - along * n[2])
+        size = math.sqrt(x * x + y * y + z * z)
+        c = mu * f_n / size if size > mu * f_n else 1.0
+        forces.known[k, 0] = f_n * n[0] + c * x
+        forces.known[k, 1] = f_n * n[1] + c * y
+        forces.known[k, 2] = f_n * n[2] + c * z

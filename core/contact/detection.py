@@ -68,6 +68,7 @@ def make_contacts(capacity: int) -> Contacts:
         friction=np.zeros(capacity),
         key=np.zeros(capacity, int64),
         crossed=np.zeros(capacity, bool_),
+        reached=np.zeros(capacity),
     )
 
 

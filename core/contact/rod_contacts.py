@@ -55,6 +55,7 @@ def rod_contacts(
         i, j = pairs[k, 0], pairs[k, 1]
         a0, a1, b0, b1 = point(now, i), point(now, after[i]), point(now, j), point(now, after[j])
         reach = radius[i] + radius[j]
+        reached = 1.0
         o0, o1, p0, p1 = point(base, i), point(base, after[i]), point(base, j), point(base, after[j])
         crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
         if not crossed:
@@ -80,6 +81,9 @@ def rod_contacts(
             if dot(normal, side) < 0.1:
                 normal = side
             w = minus(between(a0, a1, s), between(b0, b1, t))
+            # Of the way there, what leaves them half their thickness apart, or half of what they had.
+            way, had = dot(normal, minus(w0, w)), dot(normal, w0)
+            reached = max(time - min(0.5 * reach, 0.5 * had) / way, 0.0) if way > 0.0 else 0.0
         else:
             normal = unit_or(w, unit_or(cross(minus(a1, a0), minus(b1, b0)), (0.0, 0.0, 1.0)))
         o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
@@ -98,5 +102,6 @@ def rod_contacts(
             contacts.friction[written] = math.sqrt(friction[i] * friction[j])
             contacts.key[written] = i * n + j
             contacts.crossed[written] = crossed
+            contacts.reached[written] = reached
         written += 1
     return written

@@ -1,4 +1,8 @@
-"""Contacts of rods with convex shapes: at the vertices of rods, and where the middle of an edge is lower than its ends."""
+"""Contacts of rods with convex shapes: one for each edge, at its lowest point.
+
+Where an edge lies flat, which point that is would change with the slightest tilt. So edges are taken to be a little hollow, by a
+fraction of their radius: the lowest point then moves from one end to the other as the edge tilts, and with it the force.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,14 @@ import math
 
 from ..errors import Array
 from ..geometry.closest import blend, minus
-from ..geometry.convex import PLANE, enters, lowest_on_segment, signed_distance
+from ..geometry.convex import enters, lowest_on_segment, signed_distance
 from ..geometry.frames import Vector, dot
 from ..jit import kernel, part
 from .arrays import Contacts, Ints, Samples, Shapes
 
 _OTHER_SIDE = 0.5  # cosine of the angle of normals beyond which a point is on another side than where it got in
-_LOWER = 1e-3  # how much lower than its ends, relative to the radius, an edge must be for a contact of its own
+HOLLOW = 0.02  # radii; the middle of an edge comes by a quarter of it too near
+_MOST_STEPS = 40  # of bisection
 _JUST_BEFORE = 1e-5  # of a substep: the normal of a passage is that just before it, when it can still be told
 
 
@@ -44,53 +49,52 @@ def shape_contacts(
         # In the shape's frame: from y to x.
         y0, y1 = _seen(position, rotation, 0, k, start, e), _seen(position, rotation, 0, k, start, f)
         x0, x1 = _seen(position, rotation, 1, k, now, e), _seen(position, rotation, 1, k, now, f)
-        d0, n0 = signed_distance(kind, s0, s1, s2, x0)
-        d1, n1 = signed_distance(kind, s0, s1, s2, x1)
+        d0, _ = signed_distance(kind, s0, s1, s2, x0)
+        d1, _ = signed_distance(kind, s0, s1, s2, x1)
         moved = max(_distance(x0, y0), _distance(x1, y1))
         reach = max(skin + margin[e], moved)
         if 0.5 * (d0 + d1 - _distance(x0, x1)) > reach:
             continue
-        lowest, low, n_low = (0.0, d0, n0) if d0 <= d1 else (1.0, d1, n1)
-        if kind != PLANE:
-            lowest = lowest_on_segment(kind, s0, s1, s2, x0, x1)
-            low, n_low = signed_distance(kind, s0, s1, s2, blend(x0, x1, lowest))
-        if min(low, d0, d1) > reach:
+        hollow = HOLLOW * radius[e]
+        lowest, low, n_low = _lowest(kind, s0, s1, s2, x0, x1, hollow)
+        if low > reach:
             continue
         found, time, entry = False, 1.0, 0.0
-        if min(low, d0, d1) <= moved:  # or else the edge can't have been inside
+        if low <= moved:  # or else the edge can't have been inside
             found, time, entry = enters(kind, s0, s1, s2, y0, y1, x0, x1)
         watched = found or time == 0.0  # what begins partly inside may pass with another part
 
-        for piece in range(3):  # the edge's beginning, its end, the middle
+        for piece in range(3):  # the edge's beginning, its end: only if they pass through; the lowest point
             crossed = False
             if piece == 0:
-                s, x, d, n = 0.0, x0, d0, n0
+                s, x = 0.0, x0
                 number = feature[k] * len(after) + e
             elif piece == 1:
-                if not last[e]:
-                    continue
-                s, x, d, n = 1.0, x1, d1, n1
+                s, x = 1.0, x1
                 number = feature[k] * len(after) + f
             else:
-                s, x, d, n = lowest, blend(x0, x1, lowest), low, n_low
+                s, x = lowest, blend(x0, x1, lowest)
                 number = (feature[k] + 1) * len(after) + e
-            q = (x[0] - d * n[0], x[1] - d * n[1], x[2] - d * n[2])
-            if piece == 2:
-                if found and 0.0 < entry < 1.0:
-                    x_entry = blend(x0, x1, entry)
-                    crossed, q_entry, n_entry = _passage(kind, s0, s1, s2, y0, y1, x0, x1, time, entry)
-                    if crossed:
-                        s, x, q, n = entry, x_entry, q_entry, n_entry
-                if not crossed and low >= min(d0, d1) - _LOWER * radius[e]:
-                    continue
+            if piece < 2 and (not watched or (piece == 1 and not last[e])):
+                continue
+            n, q = n_low, x
+            if piece == 2 and found and 0.0 < entry < 1.0:
+                crossed, q, n = _passage(kind, s0, s1, s2, y0, y1, x0, x1, time, entry)
+                if crossed:
+                    s, x = entry, blend(x0, x1, entry)
             if watched and not crossed:
                 y = blend(y0, y1, s)
                 entered, moment, _ = enters(kind, s0, s1, s2, y, y, x, x)
                 if entered:
-                    crossed, q_entry, n_entry = _passage(kind, s0, s1, s2, y, y, x, x, moment, 0.5)
-                    if crossed:
-                        q, n = q_entry, n_entry
-            gap = dot(n, minus(x, q)) - skin
+                    crossed, q, n = _passage(kind, s0, s1, s2, y, y, x, x, moment, 0.5)
+            if crossed:
+                gap = dot(n, minus(x, q)) - skin
+            elif piece == 2:
+                n = n_low
+                gap = low - skin
+                q = (x[0] - low * n[0], x[1] - low * n[1], x[2] - low * n[2])
+            else:
+                continue
             if gap >= margin[e] and not crossed:
                 continue
             row = written
@@ -101,6 +105,9 @@ def shape_contacts(
             under = (q[0] + t * n[0], q[1] + t * n[1], q[2] + t * n[2])
             gaps[row] = gap
             before[row] = gap
+            if gap < 0.0:
+                _, began, _ = _lowest(kind, s0, s1, s2, y0, y1, hollow)
+                before[row] = began - skin
             for c in range(3):
                 normal[row, c] = rotation[1, k, c, 0] * n[0] + rotation[1, k, c, 1] * n[1] + rotation[1, k, c, 2] * n[2]
                 slide[row, c] = (
@@ -110,8 +117,6 @@ def shape_contacts(
                     + (rotation[1, k, c, 1] - rotation[0, k, c, 1]) * under[1]
                     + (rotation[1, k, c, 2] - rotation[0, k, c, 2]) * under[2]
                 )
-                moves = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
-                before[row] += normal[row, c] * (slide[row, c] - moves)
             edge[row, 0], edge[row, 1] = e, -1
             at[row, 0], at[row, 1] = s, 0.0
             arm[row, 0], arm[row, 1] = radius[e], 0.0
@@ -119,6 +124,33 @@ def shape_contacts(
             key[row] = -1 - number
             crossings[row] = crossed
     return written
+
+
+@part
+def _lowest(
+    kind: int, s0: float, s1: float, s2: float, x0: Vector, x1: Vector, hollow: float
+) -> tuple[float, float, Vector]:
+    """Where the edge is lowest, its distance there and the normal: the least of distance - hollow s (1 - s), which is convex."""
+    d = minus(x1, x0)
+    low, high = 0.0, 1.0
+    distance, n = signed_distance(kind, s0, s1, s2, x0)
+    if dot(n, d) - hollow >= 0.0:
+        return 0.0, distance, n
+    distance, n = signed_distance(kind, s0, s1, s2, x1)
+    if dot(n, d) + hollow <= 0.0:
+        return 1.0, distance, n
+    s = 0.5
+    for _ in range(_MOST_STEPS):
+        s = 0.5 * (low + high)
+        distance, n = signed_distance(kind, s0, s1, s2, blend(x0, x1, s))
+        slope = dot(n, d) + hollow * (2.0 * s - 1.0)
+        if slope > 0.0:
+            high = s
+        else:
+            low = s
+        if abs(slope) <= 1e-9 * hollow:
+            break
+    return s, distance - hollow * s * (1.0 - s), n
 
 
 @part

@@ -14,18 +14,21 @@ from ..models.protocol import ModelBlock, Pushes
 from ..workers import Workers
 from .arrays import Contacts, Flags, Ints
 from .colliders import ColliderMotion
-from .coulomb import APART, Forces, across_rods, foresee, push
+from .coulomb import APART, Forces, across_rods, learn, push
 from .detection import Detection, pack_samples
 
-MOST_ITERATIONS = 12
-MOST_CAREFUL_ITERATIONS = 50
+MOST_ITERATIONS = 25
+DEBUG = False
+MOST_SHORTENINGS = 12
+SMALLEST_SIZE = 0.01  # of a step along Newton's direction
+SETTLED = 0.1  # of the largest error: when the next step is shorter, the known forces follow
+LETS_GO = 0.1  # radii
 TOLERABLE = 0.05  # errors, in radii and segment lengths, of a step that is not worth being halved
 DEBUG = False
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
-STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast
-DEEPEST = 0.97  # overlap, in radii, up to which they get stiffer
-MORE_STIFFNESS = 4.0  # every so often, where it takes long
-PATIENCE = 5  # iterations
+STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
+MORE_STIFFNESS = 4.0  # where errors don't shrink by as much in an iteration
+MOST_STIFFNESS = 1e4
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
 MOST_SOLVES = 60  # iterations of conjugate gradients
 LINEAR_TOLERANCE = 1e-2  # of the linear system, relative
@@ -52,7 +55,10 @@ class ContactSolver:
         counts = [len(block.sample_start) - 1 for block in blocks]
         self._rods = [slice(end - size, end) for size, end in zip(counts, np.cumsum(counts).tolist(), strict=True)]
         self._coupled = np.zeros(sum(counts), bool_)
-        self._sizes = np.ones(sum(counts))
+        lengths = np.abs(np.diff(samples.along, append=0.0))
+        inner = np.isin(samples.after, np.arange(1, n)) & (lengths > 0.0)
+        self._slenderness = float((samples.radius[inner] / lengths[inner]).min(initial=1.0))  # radii by segment lengths
+        self._base = np.zeros((n, 3))
         self._turns = np.zeros(n)
         self._mobility = np.zeros((n, 6))
         self._steps = np.zeros((n, 4))
@@ -62,6 +68,7 @@ class ContactSolver:
         # What was known at the end of the last iteration or substep, sorted by key.
         self.keys: Ints = np.zeros(0, int64)
         self.known: Array = np.zeros((0, 3))
+        self.stiffness = STIFFNESS
         self.iterations = 0
         self.solves = 0
 
@@ -81,13 +88,13 @@ class ContactSolver:
         free([self._coupled[rods] for rods in self._rods])
         known = self.memory()
         self._begin(self._coupled)
-        if not self._solve(MOST_ITERATIONS, careful=False):
+        if not self._solve():
             if not careful:
                 return False
-            # Once more, from where the rods were and never through each other.
-            self.keys, self.known = known
+            # Once more, from where the rods were.
+            self.keys, self.known, self.stiffness = known
             self._begin(self._coupled, still=True)
-            if not self._solve(MOST_CAREFUL_ITERATIONS, careful=True):
+            if not self._solve():
                 return False
         self._finish(creep=False)
         return True
@@ -112,93 +119,114 @@ class ContactSolver:
         pairs = [(b, np.flatnonzero(which[rods])) for b, rods in zip(self._blocks, self._rods, strict=True)]
         return [(block, chosen) for block, chosen in pairs if len(chosen)]
 
-    def _solve(self, most_iterations: int, careful: bool) -> bool:
+    def _solve(self) -> bool:
         """Newton's method. True if it converged.
 
-        The quick way lets rods go where the guess and Newton's steps take them, and brings those back that passed through
-        something. The careful way shortens every step so that rods don't pass through each other."""
-        samples, contacts = self.detection.samples, self.detection.contacts
-        base = samples.start.copy() if careful else samples.start
-        self._stiffness = STIFFNESS
-        moved = np.inf
-        patience = PATIENCE
+        No iterate passes through another rod on the way from the one before: steps are shortened so that rods overlap at most,
+        and contact does the rest. What passed through a collider is brought back by its contact there. A step is good if the
+        energy falls or if the next one is shorter (see Newton's method of `der`); whenever steps have become short, the contact
+        forces follow."""
+        samples, forces = self.detection.samples, self._forces
+        self._base[:] = samples.start
+        self.stiffness = STIFFNESS
+        energy = length = last_error = np.inf
+        size = 1.0
         iteration = 0
-        self._look(base)
+        self._look()
         while True:
             if self._couple_more():
-                moved = np.inf
-                self._look(base)
+                energy = length = np.inf
+                self._base[:] = samples.start
+                self._look()
                 continue
             if not self._coupled.any():
                 return True
-            count, contacts, forces, pushes = self.detection.count, self.detection.contacts, self._forces, self._pushes
-            prepare(
-                contacts, count, samples.after, self._mobility, self._stiffness, self._h, self.keys, self.known, forces
-            )
-            pushes.force[:] = 0.0
-            pushes.stiffness[:] = 0.0
-            pushes.touched[:] = False
-            push(contacts, count, samples, self._turns, forces, pushes)
-            arm = contacts.arm[:count, 0] + contacts.arm[:count, 1]
-            error = float((forces.error[:count] / arm).max(initial=0.0))
-            crossed = bool(contacts.crossed[:count].any())
+            self._shorten()
+            count, contacts, forces = self.detection.count, self.detection.contacts, self._forces
+            error, crossed, here = self._push()
+            here += self._linearise()
+            longest = max(block.longest_step(chosen) for block, chosen in self._chosen(self._coupled))
             if DEBUG:
                 import sys
 
                 print(
-                    f"   h {self._h:.2e} careful {careful} it {iteration} moved {moved:.2e} error {error:.2e} crossed {contacts.crossed[:count].sum()} count {count} active {(forces.mode[:count] > 0).sum()} fmax {np.abs(forces.known[:count]).max(initial=0):.3g} k {forces.stiffness[:count].max(initial=0):.2e} solves {self.solves}",
+                    f"   h {self._h:.2e} it {iteration} longest {longest:.2e} energy {here:.8g} size {size:.3g} error {error:.2e} crossed {contacts.crossed[:count].sum()} count {count} active {(forces.mode[:count] > 0).sum()} fmax {np.abs(forces.known[:count]).max(initial=0):.3g} k {forces.stiffness[:count].max(initial=0):.2e} solves {self.solves}",
                     file=sys.stderr,
                 )
-            if moved <= self._tolerance and error <= TOLERANCE and not crossed:
-                return True
-            if iteration == most_iterations:
-                return not crossed and error < TOLERABLE and moved < TOLERABLE
-            self._linearise()
-            for block, rows in zip(self._blocks, self._rows, strict=True):
-                block.sample_steps(block.step_vector(), self._steps[rows])
-            before = forces.known[:count].copy()
-            foresee(contacts, count, samples.after, forces, self._steps)
-            change = forces.known[:count] - before
-            keys, edges = contacts.key[:count].copy(), contacts.edge[:count].copy()
-            if careful:
-                base[:] = samples.now
-            moved = self._move()
-            self._look(base)
-            if careful:
-                self._shorten(base)
-            self._remember(keys, before + self._least_size(edges)[:, None] * change)
+            if iteration == MOST_ITERATIONS or not longest < 1e9:
+                return not crossed and error < TOLERABLE and longest < TOLERABLE
             iteration += 1
             self.iterations += 1
-            patience = patience - 1 if moved < 0.1 else PATIENCE
-            if patience == 0:
-                self._stiffness *= MORE_STIFFNESS
-                patience = PATIENCE
+            if not (longest <= 0.9 * length or here <= energy) and size > SMALLEST_SIZE:
+                size *= 0.5
+                for block, chosen in self._chosen(self._coupled):
+                    block.retreat(chosen, np.full(len(block.sample_start) - 1, 0.5))
+                self._look()
+                continue
+            if longest <= self._tolerance and error <= TOLERANCE and not crossed:
+                self._learn()
+                return True
+            energy, length, size = here, longest, 1.0
+            if longest <= max(SETTLED * error * self._slenderness, self._tolerance):
+                # Known forces follow, and with them the energy changes.
+                self._learn()
+                energy = length = np.inf
+                if error > max(0.25 * last_error, TOLERANCE):
+                    self.stiffness = min(self.stiffness * MORE_STIFFNESS, MOST_STIFFNESS)
+                last_error = error
+            self._base[:] = samples.now
+            for block, chosen in self._chosen(self._coupled):
+                block.move(chosen)
+            self._look()
 
-    def _shorten(self, base: Array) -> None:
-        """Takes rods that passed through each other on their way from `base` back, half of it at a time."""
+    def _push(self) -> tuple[float, bool, float]:
+        """Forces of all contacts at the iterate: the largest error in radii, whether something passed through, the energy."""
+        count, contacts, forces, pushes = self.detection.count, self.detection.contacts, self._forces, self._pushes
         samples = self.detection.samples
-        for attempt in range(8):
+        prepare(contacts, count, samples.after, self._mobility, self.stiffness, self._h, self.keys, self.known, forces)
+        pushes.force[:] = 0.0
+        pushes.stiffness[:] = 0.0
+        pushes.touched[:] = False
+        energy = push(contacts, count, samples, self._turns, forces, pushes)
+        arm = contacts.arm[:count, 0] + contacts.arm[:count, 1]
+        error = float((forces.error[:count] / arm).max(initial=0.0))
+        return error, bool(contacts.crossed[:count].any()), energy
+
+    def _learn(self) -> None:
+        """The forces at the iterate become the known ones."""
+        count, contacts = self.detection.count, self.detection.contacts
+        learn(contacts, count, self._forces)
+        known, keys = self._forces.known[:count], contacts.key[:count]
+        acting = np.flatnonzero(np.any(known != 0.0, axis=1))
+        order = acting[np.argsort(keys[acting], kind="stable")]
+        self.keys, self.known = keys[order], known[order]
+
+    def _shorten(self) -> None:
+        """Takes rods that passed through each other back along their way to where they just overlap."""
+        samples = self.detection.samples
+        for attempt in range(MOST_SHORTENINGS):
             count, contacts = self.detection.count, self.detection.contacts
             through = contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0)
             if not through.any():
                 return
-            back = np.zeros_like(self._coupled)
-            back[samples.rod[contacts.edge[:count][through].ravel()]] = True
-            back &= self._coupled
-            part = np.where(back, 0.5 if attempt < 7 else 0.0, 1.0)
-            self._sizes *= part
-            for block, rods in zip(self._blocks, self._rods, strict=True):
-                chosen = np.flatnonzero(back[rods])
+            part = np.ones(len(self._coupled))
+            reached = contacts.reached[:count][through] if attempt < MOST_SHORTENINGS - 1 else 0.0
+            rods = samples.rod[contacts.edge[:count][through]]
+            np.minimum.at(part, rods[:, 0], reached)
+            np.minimum.at(part, rods[:, 1], reached)
+            part[~self._coupled] = 1.0
+            for block, of_block in zip(self._blocks, self._rods, strict=True):
+                chosen = np.flatnonzero(part[of_block] < 1.0)
                 if len(chosen):
-                    block.retreat(chosen, part[rods])
-            self._look(base)
+                    block.retreat(chosen, part[of_block])
+            self._look()
 
-    def _look(self, base: Array) -> None:
+    def _look(self) -> None:
         samples = self.detection.samples
         for block, rows in zip(self._blocks, self._rows, strict=True):
             samples.now[rows] = block.positions()
             self._turns[rows] = block.turns()
-        self.detection.look(base)
+        self.detection.look(self._base)
         if len(self._forces.error) < len(self.detection.contacts.gap):
             self._forces = _make_forces(len(self.detection.contacts.gap))
 
@@ -217,33 +245,11 @@ class ContactSolver:
         self._begin(new)
         return True
 
-    def _move(self) -> float:
-        """Moves all coupled rods by their steps; how far they want to go, in segment lengths."""
-        self._sizes[:] = 1.0
-        moved = 0.0
-        for block, rods in zip(self._blocks, self._rods, strict=True):
-            chosen = np.flatnonzero(self._coupled[rods])
-            if len(chosen):
-                moved = max(moved, block.move(chosen, self._sizes[rods]))
-        return moved
-
-    def _least_size(self, edges: Ints) -> Array:
-        """How much of their steps the two sides of contacts went, at least."""
-        rods = self.detection.samples.rod[edges]
-        sizes = np.where(edges >= 0, self._sizes[rods], 1.0)
-        return np.asarray(sizes.min(axis=1))
-
-    def _remember(self, keys: Ints, known: Array) -> None:
-        """Forces of contacts, sorted by their keys."""
-        acting = np.flatnonzero(np.any(known != 0.0, axis=1))
-        order = acting[np.argsort(keys[acting], kind="stable")]
-        self.keys, self.known = keys[order], known[order]
-
     # What lasts ---------------------------------------------------------------------------------------------------
 
     @property
     def state_size(self) -> int:
-        return 1 + 4 * self._capacity
+        return 2 + 4 * self._capacity
 
     @property
     def _capacity(self) -> int:
@@ -259,41 +265,43 @@ class ContactSolver:
     def pack_state(self, out: Array) -> None:
         out[:] = 0.0
         count = len(self.keys)
-        out[0] = count
-        rows = out[1:].reshape(-1, 4)[:count]
+        out[0], out[1] = count, self.stiffness
+        rows = out[2:].reshape(-1, 4)[:count]
         rows[:, 0] = self.keys
         rows[:, 1:] = self.known
 
     def unpack_state(self, state: Array) -> None:
-        rows = state[1:].reshape(-1, 4)[: int(state[0])]
+        self.stiffness = float(state[1])
+        rows = state[2:].reshape(-1, 4)[: int(state[0])]
         self.keys = rows[:, 0].astype(int64)
         self.known = rows[:, 1:].copy()
 
-    def memory(self) -> tuple[Ints, Array]:
-        return self.keys, self.known
+    def memory(self) -> tuple[Ints, Array, float]:
+        return self.keys, self.known, self.stiffness
 
-    def recall(self, memory: tuple[Ints, Array]) -> None:
+    def recall(self, memory: tuple[Ints, Array, float]) -> None:
         """Takes all rods back to where the last step began, and contact to what it knew then."""
-        self.keys, self.known = memory
+        self.keys, self.known, self.stiffness = memory
         for block in self._blocks:
             block.recall()
 
     # The linear system ---------------------------------------------------------------------------------------------
 
-    def _linearise(self) -> None:
-        """Newton's step of all coupled rods: each by itself, then together by conjugate gradients.
+    def _linearise(self) -> float:
+        """Newton's step of all coupled rods: each by itself, then together by conjugate gradients. Returns the rods' potential.
 
         The matrix is that of the rods with their contacts' stiffness (B, factored) and what couples the two sides of contacts (C).
         """
+        potential = 0.0
         for block, rows in zip(self._blocks, self._rows, strict=True):
             chosen = np.flatnonzero(self._coupled[self._rods[self._blocks.index(block)]])
             if len(chosen):
                 pushes = Pushes(*(array[rows] for array in self._pushes))
-                block.linearise(chosen, pushes)
+                potential += block.linearise(chosen, pushes)
         count, contacts = self.detection.count, self.detection.contacts
         linking = (contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART)
         if not linking.any():
-            return
+            return potential
         linked = np.zeros_like(self._coupled)
         linked[self.detection.samples.rod[contacts.edge[:count][linking].ravel()]] = True
         chosen = self._chosen(linked)
@@ -314,6 +322,8 @@ class ContactSolver:
                 x += y
             curvature = _dot(p, q)
             if not curvature > 0.0:
+                if DEBUG:
+                    print("    negative curvature", self.solves, curvature, product)
                 break
             step = product / curvature
             for x, y in zip(d, p, strict=True):
@@ -329,6 +339,7 @@ class ContactSolver:
             for x, y in zip(bp, r, strict=True):
                 x *= ratio
                 x += y
+        return potential
 
     def _couple(self, vectors: list[Array]) -> list[Array]:
         """C times a vector."""
@@ -415,9 +426,7 @@ def prepare(
             give = 1.0
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
-        # The deeper they overlap, the stiffer: what would pass through meets a wall.
-        depth = min(max((forces.target[k] - contacts.gap[k]) / thickness, 0.0), DEEPEST)
-        forces.stiffness[k] = stiffness / (give * (1.0 - depth) ** 2)
+        forces.stiffness[k] = stiffness / give
         low, high = 0, len(keys)
         while low < high:
             middle = (low + high) // 2
@@ -426,5 +435,9 @@ def prepare(
             else:
                 high = middle
         found = low < len(keys) and keys[low] == contacts.key[k]
+        pressed = 0.0
         for c in range(3):
             forces.known[k, c] = known[low, c] if found else 0.0
+            pressed += forces.known[k, c] * normal[k, c]
+        # A force that is known lets go within the reach of what is found at all.
+        forces.stiffness[k] = max(forces.stiffness[k], pressed / (LETS_GO * thickness))

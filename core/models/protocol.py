@@ -144,8 +144,9 @@ class ModelBlock(Protocol):
         """Writes how far (m/N) a force on each sample point of the chosen rods moves it within the step, about: (N, 6) rows
         xx yx yy zx zy zz."""
 
-    def linearise(self, chosen: NDArray[np.int64], pushes: Pushes) -> None:
-        """Computes Newton's step of each rod under pushes (rows of the block), as if these concerned one rod each."""
+    def linearise(self, chosen: NDArray[np.int64], pushes: Pushes) -> float:
+        """Computes Newton's step of each rod under pushes (rows of the block), as if these concerned one rod each. Returns the
+        rods' potential: what a step makes least, but for the pushes."""
 
     def step_vector(self) -> Array:
         """The generalized step, a view to be changed."""
@@ -159,9 +160,11 @@ class ModelBlock(Protocol):
     def generalized_pushes(self, forces: Array, out: Array) -> None:
         """The transpose: out = J^T of forces (N, 4)."""
 
-    def move(self, chosen: NDArray[np.int64], sizes: Array) -> float:
-        """Moves by the step vector, or less where that would go too far: sizes (R,) is how much of it, per rod. Returns how long
-        the whole step is, in segment lengths, at most."""
+    def longest_step(self, chosen: NDArray[np.int64]) -> float:
+        """How far the step vector goes, in segment lengths, at most."""
+
+    def move(self, chosen: NDArray[np.int64]) -> None:
+        """Moves by the step vector, or less where that would go too far."""
 
     def retreat(self, chosen: NDArray[np.int64], sizes: Array) -> None:
         """Goes back to a part of the way that `move` (or the last `retreat`) went: sizes (R,), from 0 to 1, per rod."""

@@ -93,6 +93,13 @@ def blade() -> Soup:
     return points, np.array([t for k in range(4) for t in ((k, (k + 1) % 4, 4), ((k + 1) % 4, k, 5))])
 
 
+def dented() -> Soup:
+    """A cube whose top is pushed in: seen from within, there is a tip."""
+    points, triangles = cube(2)
+    points[(points == (0, 0, 1)).all(axis=1), 2] = 0.2
+    return points, triangles
+
+
 def slab(n: int = 12) -> Soup:
     """A solid with a fine upper and a coarse lower side, slanted."""
     upper, triangles = grid(n)
@@ -110,7 +117,7 @@ def slab(n: int = 12) -> Soup:
 
 
 SHEETS = {"grid": grid(5, 0.15), "flat": grid(4), "moebius": moebius(), "fins": fins()}
-SOLIDS = {"cube": cube(), "ball": ball(), "torus": torus(), "blade": blade()}
+SOLIDS = {"cube": cube(), "ball": ball(), "torus": torus(), "blade": blade(), "dented": dented()}
 SOUPS = SHEETS | SOLIDS
 
 
@@ -450,7 +457,7 @@ def test_flat_sheet_gives_vertical_normals_only(seed: int) -> None:
         line[..., 2] = side * (0.0101 + 0.0005 * rng.standard_normal(line.shape[:2]))
         line[::2, :, 2] = side * 0.0101
         slid = line + np.array([0.03, -0.02, 0.0])
-        samples = rods(line, slid, 0.01)
+        samples = rods(line, slid, 0.01) if seed % 2 else rods(slid, line, 0.01)
         contacts = found(samples, meshes, margin=0.005)
         assert abs(contacts.normal - (0.0, 0.0, side)).max() < 1e-6
         assert not contacts.crossed.any()
@@ -469,6 +476,12 @@ def test_a_rod_over_the_rim_of_a_sheet() -> None:
         assert rim.any()
         assert np.allclose(contacts.at[rim, 0], 0.5)
         assert abs(contacts.normal - (0, 0, 1)).max() < 1e-12
+    for y in (0.13, 0.5, 1.0):
+        line = np.array([[(1.0, y, 0.01), (1.4, y, 0.01)]])  # a vertex over the rim is over a triangle
+        samples = rods(line, line, 0.01)
+        contacts = found(samples, meshes, margin=0.005)
+        assert are_with_triangles(contacts, samples, meshes).all()
+        assert len(contacts.gap) > 0
 
 
 def test_normals_are_across_nearly_parallel_edges() -> None:
@@ -531,6 +544,10 @@ def test_vertices_inside_are_pushed_to_the_nearest_point_of_the_surface(name: st
     pushed = samples.now[vertex[rows]] - contacts.normal[rows] * (contacts.gap[rows] + 0.03 - 1e-6)[:, None]
     assert not inside_of(pushed, corners).any()
     assert rows.sum() > 100
+    # What is all inside has to do with triangles only.
+    _, through = distances(samples, meshes)
+    edge = contacts.edge[:, 0]
+    assert with_triangles[inside[edge] & inside[samples.after[edge]] & ~through[edge]].all()
     # And no vertex outside is pulled in.
     rows = with_triangles & ~inside[vertex]
     assert (contacts.gap[rows] >= depth[vertex[rows]] - 0.03 - 1e-9).all()
@@ -569,6 +586,17 @@ def test_what_was_not_looked_at_is_not_taken_for_absent() -> None:
     depth = to_triangles(samples.now, corners).min(axis=1)
     assert (contacts.gap[rows] > depth[vertex[rows]] - 0.01 - 1e-9).all()
     assert rows.sum() > 3
+
+
+def test_a_dent_does_not_push_inwards() -> None:
+    """Rods under its tip: a vertex is pushed out through it, an edge that no vertex of which is near has nothing to do."""
+    meshes = packed(dented(), thickness=0.0)
+    line = np.array([[(-0.2, 0.01, 0.15), (0.2, 0.01, 0.15)], [(0.0, 0.01, 0.15), (0.3, 0.01, -0.2)]])
+    samples = rods(line, line, 0.1)
+    contacts = found(samples, meshes)
+    assert contacts.edge[:, 0].tolist() == [2, 2]
+    assert are_with_triangles(contacts, samples, meshes).all()
+    assert np.allclose(contacts.normal[contacts.at[:, 0] == 0.0], np.array((0, -0.01, 0.05)) / math.hypot(0.01, 0.05))
 
 
 def test_an_edge_that_cuts_a_solids_edge_is_pushed_out() -> None:

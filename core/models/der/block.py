@@ -13,7 +13,16 @@ from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
 from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
-from .coupled import begin_rods, finish_rods, linearise_rods, move_rods, probe_rods, retreat_rods, solve_coupled
+from .coupled import (
+    begin_rods,
+    finish_rods,
+    linearise_rods,
+    longest_steps,
+    move_rods,
+    probe_rods,
+    retreat_rods,
+    solve_coupled,
+)
 from .dense import stiffness_matrix
 from .element import make_lanes
 from .stepping import (
@@ -61,7 +70,7 @@ class DerBlock:
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
         self._coupled: Arrays | None = None  # made when first needed
-        self._moved = np.zeros(0)
+        self._longest, self._potential = np.zeros(0), np.zeros(0)
         self._measured = False  # the log's energies are those of the state
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
@@ -175,7 +184,7 @@ class DerBlock:
     def save(self) -> None:
         if self._coupled is None:
             self._coupled = for_coupling(self.arrays)
-            self._moved = np.zeros(self._rods)
+            self._longest, self._potential = np.zeros(self._rods), np.zeros(self._rods)
         for saved, array in zip(self._coupled.saved, self.arrays.state, strict=True):
             saved[:] = array
 
@@ -198,10 +207,14 @@ class DerBlock:
             chosen,
         )
 
-    def linearise(self, chosen: Ints, pushes: Pushes) -> None:
-        c, h, lanes = self._room(), self._stage, self._lanes
-        self._share(lambda first, last, piece: linearise_rods(c, pushes, chosen, h, lanes[piece], first, last), chosen)
+    def linearise(self, chosen: Ints, pushes: Pushes) -> float:
+        c, h, lanes, potential = self._room(), self._stage, self._lanes, self._potential
+        self._share(
+            lambda first, last, piece: linearise_rods(c, pushes, chosen, h, lanes[piece], potential, first, last),
+            chosen,
+        )
         self.arrays.log.report[chosen, ITERATIONS] += 1.0
+        return float(potential[chosen].sum())
 
     def step_vector(self) -> Array:
         return self._room().system.trial
@@ -216,10 +229,14 @@ class DerBlock:
     def generalized_pushes(self, forces: Array, out: Array) -> None:
         out[:] = forces.ravel()
 
-    def move(self, chosen: Ints, sizes: Array) -> float:
-        c, h, moved = self._room(), self._stage, self._moved
-        self._share(lambda first, last, piece: move_rods(c, chosen, h, moved, sizes, first, last), chosen)
-        return float(moved[chosen].max(initial=0.0))
+    def longest_step(self, chosen: Ints) -> float:
+        c, longest = self._room(), self._longest
+        self._share(lambda first, last, piece: longest_steps(c, chosen, longest, first, last), chosen)
+        return float(longest[chosen].max(initial=0.0))
+
+    def move(self, chosen: Ints) -> None:
+        c, h = self._room(), self._stage
+        self._share(lambda first, last, piece: move_rods(c, chosen, h, first, last), chosen)
 
     def retreat(self, chosen: Ints, sizes: Array) -> None:
         c = self._room()

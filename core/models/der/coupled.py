@@ -7,8 +7,6 @@ the inverse of the matrix.
 
 from __future__ import annotations
 
-import math
-
 from numpy import int64
 from numpy.typing import NDArray
 
@@ -50,6 +48,7 @@ def begin_rods(c: Arrays, chosen: Ints, h: float, air_density: float, still: boo
             for s in range(4):
                 q_star[i, s] = q[i, s]
                 v_star[i, s] = v[i, s]
+                c.system.base[i, s] = q[i, s]
         if rods.damping_time[r] > 0.0:
             update_geometry(rods, frames, geometry, q, r)
             for i in range(first, end):
@@ -107,8 +106,10 @@ def probe_rods(
 
 
 @kernel
-def linearise_rods(c: Arrays, pushes: Pushes, chosen: Ints, h: float, lanes: Array, begin: int, stop: int) -> None:
-    """Writes Newton's step of each rod by itself into system.trial, and keeps the factored matrices."""
+def linearise_rods(
+    c: Arrays, pushes: Pushes, chosen: Ints, h: float, lanes: Array, potential: Array, begin: int, stop: int
+) -> None:
+    """Writes Newton's step of each rod by itself into system.trial, and keeps the factored matrices; potential[r] is the rod's."""
     rods, system, q = c.rods, c.system, c.state.q
     gradient, trial = system.gradient, system.trial
     for k in range(begin, stop):
@@ -116,7 +117,9 @@ def linearise_rods(c: Arrays, pushes: Pushes, chosen: Ints, h: float, lanes: Arr
         first, end = rods.start[r], rods.start[r + 1]
         good = False
         for attempt in range(MOST_ATTEMPTS):
-            evaluate(rods, c.frames, c.forces, c.stage, c.geometry, system, q, r, h, lanes, attempt == 0)
+            potential[r] = evaluate(
+                rods, c.frames, c.forces, c.stage, c.geometry, system, q, r, h, lanes, attempt == 0
+            )  # fmt: skip
             _add_pushes(rods, system, pushes.force, pushes.stiffness, pushes.touched, r)
             if attempt > 1:  # contacts may take away more than the rod has to give
                 _add_diagonal(rods, system, r, 10.0 ** (attempt - 2))
@@ -183,53 +186,57 @@ def solve_coupled(c: Arrays, chosen: Ints, x: Array, begin: int, stop: int) -> N
 
 
 @kernel
-def move_rods(c: Arrays, chosen: Ints, h: float, moved: Array, sizes: Array, begin: int, stop: int) -> None:
-    """Moves the rods by system.trial, or less where that would fold them: sizes[r] is how much of it. moved[r] is how far the whole
-    step would go, in segment lengths."""
+def longest_steps(c: Arrays, chosen: Ints, longest: Array, begin: int, stop: int) -> None:
+    """longest[r] is how far system.trial goes, in segment lengths or radians, at most."""
+    rods, trial = c.rods, c.system.trial
+    for k in range(begin, stop):
+        r = chosen[k]
+        largest = 0.0
+        for i in range(rods.start[r], rods.start[r + 1]):
+            unit = 1.0 / rods.rest_length[i]
+            for s in range(4):
+                size = abs(trial[4 * i + s]) * (unit if s < 3 else 1.0)
+                largest = size if not size <= largest else largest  # a NaN comes through
+        longest[r] = largest
+
+
+@kernel
+def move_rods(c: Arrays, chosen: Ints, h: float, begin: int, stop: int) -> None:
+    """Moves the rods by system.trial, or less where that would fold them."""
     rods, system, geometry, q = c.rods, c.system, c.geometry, c.state.q
     base, trial = system.base, system.trial
     for k in range(begin, stop):
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
-        largest = bend = 0.0
+        bend = 0.0
         for i in range(first, end):
-            unit = 1.0 / rods.rest_length[i]
             j = i + 1 if i + 1 < end else first
-            across = 0.0
             for s in range(4):
-                largest = max(largest, abs(trial[4 * i + s]) * (unit if s < 3 else 1.0))
                 if s < 3 and (j > i or rods.closed[r]):
-                    across = max(across, abs(trial[4 * j + s] - trial[4 * i + s]) * unit)
-            bend = max(bend, across)
-            for s in range(4):
+                    bend = max(bend, abs(trial[4 * j + s] - trial[4 * i + s]) / rods.rest_length[i])
                 base[i, s] = q[i, s]
         rebase(geometry, first, end)
         foresee_tension(
             rods, c.stage, geometry, trial, first, end, rods.closed[r], rods.damping_time[r] / h
         )  # fmt: skip
-        moved[r] = largest
         size = 1.0 if bend < FARTHEST else FARTHEST / bend
-        if not math.isfinite(largest):
-            size = 0.0
         for _ in range(8):
             for i in range(first, end):
                 for s in range(4):
-                    q[i, s] = base[i, s] + (size * trial[4 * i + s] if size > 0.0 else 0.0)
+                    q[i, s] = base[i, s] + size * trial[4 * i + s]
             if update_geometry(rods, c.frames, geometry, q, r):
                 break
             size *= 0.5
         else:
-            size = 0.0
             for i in range(first, end):
                 for s in range(4):
                     q[i, s] = base[i, s]
             update_geometry(rods, c.frames, geometry, q, r)
-        sizes[r] = size
 
 
 @kernel
 def retreat_rods(c: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -> None:
-    """Places rods at a part of the way that `move_rods` took; sizes (R,) is how much of it, from 0 to 1."""
+    """Places rods at a part of the way that `move_rods` took them; sizes (R,) is how much of it, from 0 to 1."""
     rods, system, q = c.rods, c.system, c.state.q
     base = system.base
     for k in range(begin, stop):
