@@ -175,9 +175,32 @@ class ContactSolver:
                     self.stiffness = min(self.stiffness * MORE_STIFFNESS, MOST_STIFFNESS)
                 last_error = error
             self._base[:] = samples.now
-            for block, chosen in self._chosen(self._coupled):
-                block.move(chosen)
+            self._move()
             self._look()
+
+    def _move(self) -> None:
+        """Moves all coupled rods by their steps. Those that press on others go no farther than they are thick: what the linear system
+        knows of the others' surfaces does not reach farther."""
+        count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
+        pressing = (contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART)
+        most = np.full(len(self._coupled), np.inf)
+        rods = samples.rod[contacts.edge[:count][pressing]]
+        thickness = contacts.arm[:count][pressing].sum(axis=1)
+        np.minimum.at(most, rods[:, 0], thickness)
+        np.minimum.at(most, rods[:, 1], thickness)
+        for block, rows, of_block in zip(self._blocks, self._rows, self._rods, strict=True):
+            chosen = np.flatnonzero(self._coupled[of_block])
+            if not len(chosen):
+                continue
+            block.move(chosen)
+            limited = np.flatnonzero(most[of_block] < np.inf)
+            if len(limited):
+                way = np.abs(block.positions() - self._base[rows]).max(axis=1)
+                ways = np.maximum.reduceat(way, block.sample_start[:-1])
+                sizes = np.minimum(most[of_block] / np.maximum(ways, 1e-300), 1.0)
+                shorter = limited[sizes[limited] < 1.0]
+                if len(shorter):
+                    block.retreat(shorter, sizes)
 
     def _push(self) -> tuple[float, bool, float]:
         """Forces of all contacts at the iterate: the largest error in radii, whether something passed through, the energy."""
