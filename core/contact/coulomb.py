@@ -46,9 +46,10 @@ class Forces(NamedTuple):
 @part
 def _law(
     f: Vector, gap: float, slip: Vector, n: Vector, mu: float, k: float, thickness: float
-) -> tuple[int, float, float, Vector, Vector, float, float]:
-    """Mode, normal force and stiffness, tangential force, its direction, the stiffness across that direction, and the energy whose
-    derivatives these are.
+) -> tuple[int, float, float, Vector, float, float]:
+    """Mode, normal force and stiffness, tangential force and stiffness, and the energy whose derivatives these are. But for the
+    stiffness of what slips: it is that of a spring that would give the same force, also along the slip, where the true one is zero.
+    With it Newton's steps never go too far.
 
     An overlap of more than half the thickness (if that is not zero) gets stiffer the deeper it is: what would pass through meets
     a wall.
@@ -56,7 +57,7 @@ def _law(
     known_n = dot(f, n)
     f_n, k_n = known_n - k * gap, k
     if not f_n > 0.0:
-        return APART, 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
+        return APART, 0.0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0
     energy = 0.5 * f_n * f_n / k
     deeper = -2.0 * gap - thickness  # twice what is over one half
     if deeper > 0.0 and thickness > 0.0:
@@ -76,11 +77,10 @@ def _law(
     size = math.sqrt(x * x + y * y + z * z)
     most = mu * max(known_n, 0.0)
     if size <= most:
-        return STICK, f_n, k_n, (x, y, z), (0.0, 0.0, 0.0), k, energy + 0.5 * size * size / k
-    c = 1.0 / size
-    d = (x * c, y * c, z * c)
+        return STICK, f_n, k_n, (x, y, z), k, energy + 0.5 * size * size / k
+    c = most / size
     energy += most * (size - 0.5 * most) / k
-    return SLIP, f_n, k_n, (d[0] * most, d[1] * most, d[2] * most), d, k * most * c, energy
+    return SLIP, f_n, k_n, (x * c, y * c, z * c), k * c, energy
 
 
 @part
@@ -123,7 +123,7 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         overlap = gap[k] - forces.target[k]
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         wall = thickness if o >= 0 else 0.0
-        mode, f_n, k_n, f_t, d, across, energy = _law(
+        mode, f_n, k_n, f_t, k_t, energy = _law(
             known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall
         )
         forces.mode[k] = mode
@@ -142,15 +142,9 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         for c in range(3):
             for r in range(c + 1):
                 value = k_n * normal[k, c] * normal[k, r]
-                value += across * ((1.0 if c == r else 0.0) - normal[k, c] * normal[k, r])
+                value += k_t * ((1.0 if c == r else 0.0) - normal[k, c] * normal[k, r])
                 matrix[k, m] = value
                 m += 1
-        matrix[k, 0] -= across * d[0] * d[0]
-        matrix[k, 1] -= across * d[1] * d[0]
-        matrix[k, 2] -= across * d[1] * d[1]
-        matrix[k, 3] -= across * d[2] * d[0]
-        matrix[k, 4] -= across * d[2] * d[1]
-        matrix[k, 5] -= across * d[2] * d[2]
         force = (f_n * n[0] + f_t[0], f_n * n[1] + f_t[1], f_n * n[2] + f_t[2])
         _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, e, f, s, a, force, 1.0)
         if o >= 0:
@@ -405,7 +399,7 @@ def learn(contacts: Contacts, count: int, forces: Forces) -> None:
         u = (forces.slip[k, 0], forces.slip[k, 1], forces.slip[k, 2])
         wall = contacts.arm[k, 0] + contacts.arm[k, 1] if contacts.edge[k, 1] >= 0 else 0.0
         mu, stiffness = contacts.friction[k], forces.stiffness[k]
-        _, f_n, _, _, _, _, _ = _law(known, contacts.gap[k] - forces.target[k], u, n, 0.0, stiffness, wall)
+        _, f_n, _, _, _, _ = _law(known, contacts.gap[k] - forces.target[k], u, n, 0.0, stiffness, wall)
         if f_n == 0.0:
             forces.known[k, 0], forces.known[k, 1], forces.known[k, 2] = 0.0, 0.0, 0.0
             continue
