@@ -41,6 +41,8 @@ class Forces(NamedTuple):
     slip: Array  # (C, 3) m
     mode: NDArray[int8]  # (C,) APART, STICK or SLIP
     error: Array  # (C,) m: how far gap and slip are from the law
+    pressure: Array  # (C,) N: the normal force at the iterate
+    motion: Array  # (C,) m: how far Newton's step moves the two sides, relative to each other
 
 
 @part
@@ -123,10 +125,9 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         overlap = gap[k] - forces.target[k]
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         wall = thickness if o >= 0 else 0.0
-        mode, f_n, k_n, f_t, k_t, energy = _law(
-            known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall
-        )
+        mode, f_n, k_n, f_t, k_t, energy = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall)
         forces.mode[k] = mode
+        forces.pressure[k] = f_n
         total += energy
         if mode == APART:
             forces.error[k] = 0.0 if not overlap < 0.0 else -overlap
@@ -387,6 +388,24 @@ def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, si
     out[f, 0] -= s * x
     out[f, 1] -= s * y
     out[f, 2] -= s * z
+
+
+@kernel
+def relative_motion(contacts: Contacts, count: int, after: Array, forces: Forces, steps: Array) -> None:
+    """Writes forces.motion of the contacts that act: along the normal, and along the surface where it sticks."""
+    edge, at, normal = contacts.edge, contacts.at, contacts.normal
+    for k in range(count):
+        forces.motion[k] = 0.0
+        if forces.mode[k] == APART:
+            continue
+        e, o = edge[k, 0], edge[k, 1]
+        a = _side_motion(steps, e, after[e], at[k, 0], forces.arm, k, 0)
+        b = (0.0, 0.0, 0.0)
+        if o >= 0:
+            b = _side_motion(steps, o, after[o], at[k, 1], forces.arm, k, 1)
+        u = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+        along = u[0] * normal[k, 0] + u[1] * normal[k, 1] + u[2] * normal[k, 2]
+        forces.motion[k] = math.sqrt(dot(u, u)) if forces.mode[k] == STICK else abs(along)
 
 
 @kernel

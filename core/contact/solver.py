@@ -14,18 +14,21 @@ from ..models.protocol import ModelBlock, Pushes
 from ..workers import Workers
 from .arrays import Contacts, Flags, Ints
 from .colliders import ColliderMotion
-from .coulomb import APART, Forces, across_rods, learn, push
+from .coulomb import APART, Forces, across_rods, learn, push, relative_motion
 from .detection import Detection, pack_samples
 
 MOST_ITERATIONS = 25
 DEBUG = False
 MOST_SHORTENINGS = 12
 SMALLEST_SIZE = 0.01  # of a step along Newton's direction
-SETTLED = 0.1  # of the largest error: when the next step is shorter, the known forces follow
+SETTLED = (
+    0.1  # segment lengths, and relative to the largest error: when the next step is shorter, the known forces follow
+)
 LETS_GO = 0.1  # radii
 TOLERABLE = 0.05  # errors, in radii and segment lengths, of a step that is not worth being halved
 DEBUG = False
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
+DOUBT = 0.1  # of forces, relative
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much in an iteration
 MOST_STIFFNESS = 1e4
@@ -55,9 +58,6 @@ class ContactSolver:
         counts = [len(block.sample_start) - 1 for block in blocks]
         self._rods = [slice(end - size, end) for size, end in zip(counts, np.cumsum(counts).tolist(), strict=True)]
         self._coupled = np.zeros(sum(counts), bool_)
-        lengths = np.abs(np.diff(samples.along, append=0.0))
-        inner = np.isin(samples.after, np.arange(1, n)) & (lengths > 0.0)
-        self._slenderness = float((samples.radius[inner] / lengths[inner]).min(initial=1.0))  # radii by segment lengths
         self._base = np.zeros((n, 3))
         self._turns = np.zeros(n)
         self._mobility = np.zeros((n, 6))
@@ -146,11 +146,12 @@ class ContactSolver:
             error, crossed, here = self._push()
             here += self._linearise()
             longest = max(block.longest_step(chosen) for block, chosen in self._chosen(self._coupled))
+            doubt, motion = self._doubts()
             if DEBUG:
                 import sys
 
                 print(
-                    f"   h {self._h:.2e} it {iteration} longest {longest:.2e} energy {here:.8g} size {size:.3g} error {error:.2e} crossed {contacts.crossed[:count].sum()} count {count} active {(forces.mode[:count] > 0).sum()} fmax {np.abs(forces.known[:count]).max(initial=0):.3g} k {forces.stiffness[:count].max(initial=0):.2e} solves {self.solves}",
+                    f"   h {self._h:.2e} it {iteration} longest {longest:.2e} energy {here:.8g} size {size:.3g} error {error:.2e} doubt {doubt:.2e} motion {motion:.2e} crossed {contacts.crossed[:count].sum()} count {count} active {(forces.mode[:count] > 0).sum()} fmax {np.abs(forces.known[:count]).max(initial=0):.3g} k {forces.stiffness[:count].max(initial=0):.2e} solves {self.solves}",
                     file=sys.stderr,
                 )
             if iteration == MOST_ITERATIONS or not longest < 1e9:
@@ -163,11 +164,13 @@ class ContactSolver:
                     block.retreat(chosen, np.full(len(block.sample_start) - 1, 0.5))
                 self._look()
                 continue
-            if longest <= self._tolerance and error <= TOLERANCE and not crossed:
+            if longest <= self._tolerance and error <= TOLERANCE and doubt <= DOUBT and not crossed:
                 self._learn()
+                for block, chosen in self._chosen(self._coupled):
+                    block.move(chosen)
                 return True
             energy, length, size = here, longest, 1.0
-            if longest <= max(SETTLED * error * self._slenderness, self._tolerance):
+            if longest <= SETTLED and motion <= SETTLED:
                 # Known forces follow, and with them the energy changes.
                 self._learn()
                 energy = length = np.inf
@@ -214,6 +217,22 @@ class ContactSolver:
         arm = contacts.arm[:count, 0] + contacts.arm[:count, 1]
         error = float((forces.error[:count] / arm).max(initial=0.0))
         return error, bool(contacts.crossed[:count].any()), energy
+
+    def _doubts(self) -> tuple[float, float]:
+        """How far forces are from where they will be, relative to the own or a tenth of the strongest on the rod; and how far
+        Newton's step moves contacts, relative to their errors, at most."""
+        count, contacts, forces = self.detection.count, self.detection.contacts, self._forces
+        samples = self.detection.samples
+        for block, rows in zip(self._blocks, self._rows, strict=True):
+            block.sample_steps(block.step_vector(), self._steps[rows])
+        relative_motion(contacts, count, samples.after, forces, self._steps)
+        pressure, rods = forces.pressure[:count], samples.rod[contacts.edge[:count, 0]]
+        strongest = np.zeros(len(self._coupled))
+        np.maximum.at(strongest, rods, pressure)
+        scale = np.maximum(np.maximum(pressure, 0.1 * strongest[rods]), 1e-300)
+        error, motion = forces.error[:count], forces.motion[:count]
+        doubt = forces.stiffness[:count] * np.maximum(error, motion) / scale
+        return float(doubt.max(initial=0.0)), float(motion.max(initial=0.0) / max(error.max(initial=0.0), 1e-300))
 
     def _learn(self) -> None:
         """The forces at the iterate become the known ones."""
@@ -401,6 +420,8 @@ def _make_forces(capacity: int) -> Forces:
         slip=np.zeros((capacity, 3)),
         mode=np.zeros(capacity, int8),
         error=np.zeros(capacity),
+        pressure=np.zeros(capacity),
+        motion=np.zeros(capacity),
     )
 
 
