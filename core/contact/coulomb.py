@@ -20,7 +20,7 @@ from ..errors import Array
 from ..geometry.frames import Vector, cross, dot
 from ..jit import kernel, part
 from ..models.protocol import Pushes
-from .arrays import Contacts, Samples
+from .arrays import Contacts, Flags, Ints, Samples
 
 APART, STICK, SLIP = range(3)
 SHALLOWEST = 0.1  # of the thickness that is left, down to which overlaps get stiffer
@@ -42,6 +42,7 @@ class Forces(NamedTuple):
     mode: NDArray[int8]  # (C,) APART, STICK or SLIP
     error: Array  # (C,) m: how far gap and slip are from the law
     pressure: Array  # (C,) N: the normal force at the iterate
+    energy: Array  # (C,) J
     motion: Array  # (C,) m: how far Newton's step moves the two sides, relative to each other
 
 
@@ -96,10 +97,8 @@ def _arm(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
 
 
 @kernel
-def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces: Forces, pushes: Pushes) -> float:
-    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips and errors. Returns the
-    energy."""
-    total = 0.0
+def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces: Forces, pushes: Pushes) -> None:
+    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips, errors and energies."""
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
     start, now, after = samples.start, samples.now, samples.after
     matrix, arm, slip = forces.matrix, forces.arm, forces.slip
@@ -128,7 +127,7 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         mode, f_n, k_n, f_t, k_t, energy = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall)
         forces.mode[k] = mode
         forces.pressure[k] = f_n
-        total += energy
+        forces.energy[k] = energy
         if mode == APART:
             forces.error[k] = 0.0 if not overlap < 0.0 else -overlap
             for c in range(6):
@@ -153,7 +152,6 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
             _curve(now, e, f, s, o, p, t, n, gap[k] + thickness, f_n, forces.curvature, k)
             _add_curvature(pushes.stiffness[e], forces.curvature[k], s, n, 0)
             _add_curvature(pushes.stiffness[o], forces.curvature[k], t, n, 1)
-    return total
 
 
 @part
@@ -253,7 +251,7 @@ def _add_curvature(g: Array, q: Array, s: float, n: Vector, side: int) -> None:
 def _add(
     rows: Array,
     stiffness: Array,
-    touched: Array,
+    touched: Flags,
     matrix: Array,
     k: int,
     e: int,
@@ -318,7 +316,7 @@ def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, sid
 
 
 @kernel
-def across_rods(contacts: Contacts, count: int, after: Array, forces: Forces, steps: Array, out: Array) -> None:
+def across_rods(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array, out: Array) -> None:
     """out (N, 4) += the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
     edge, at, arm, matrix, normal = contacts.edge, contacts.at, forces.arm, forces.matrix, contacts.normal
     curvature = forces.curvature
@@ -391,7 +389,7 @@ def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, si
 
 
 @kernel
-def relative_motion(contacts: Contacts, count: int, after: Array, forces: Forces, steps: Array) -> None:
+def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array) -> None:
     """Writes forces.motion of the contacts that act: along the normal, and along the surface where it sticks."""
     edge, at, normal = contacts.edge, contacts.at, contacts.normal
     for k in range(count):
@@ -409,10 +407,12 @@ def relative_motion(contacts: Contacts, count: int, after: Array, forces: Forces
 
 
 @kernel
-def learn(contacts: Contacts, count: int, forces: Forces) -> None:
-    """The known forces become those at the iterate, with friction within the disc of the normal force there."""
+def learn(contacts: Contacts, count: int, forces: Forces, which: Flags) -> None:
+    """The known forces of those contacts become the ones at the iterate, friction within the disc of the normal force there."""
     normal = contacts.normal
     for k in range(count):
+        if not which[k]:
+            continue
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         u = (forces.slip[k, 0], forces.slip[k, 1], forces.slip[k, 2])

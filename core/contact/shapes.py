@@ -137,7 +137,7 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
     if not len(triangles):
         raise TendrilError("triangles", value, "give at least one triangle of three different points")
     triangles.flags.writeable = False
-    return triangles
+    return np.asarray(triangles)
 
 
 Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh

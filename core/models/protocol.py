@@ -114,7 +114,7 @@ class ModelBlock(Protocol):
         calm: bool,
         skip: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Moves all rods but those to skip by `count` steps of h seconds under forces (N, 3) and air, as if nothing were in the way.
+        """Moves all rods but those to skip by `count` steps of h seconds under forces (N, 3) and air, as if nothing was in the way.
 
         Never raises. The motion of holds spans all the steps. With `calm` the integrator is the one that takes most
         energy out, to look for a state of rest."""
@@ -144,9 +144,9 @@ class ModelBlock(Protocol):
         """Writes how far (m/N) a force on each sample point of the chosen rods moves it within the step, about: (N, 6) rows
         xx yx yy zx zy zz."""
 
-    def linearise(self, chosen: NDArray[np.int64], pushes: Pushes) -> float:
-        """Computes Newton's step of each rod under pushes (rows of the block), as if these concerned one rod each. Returns the
-        rods' potential: what a step makes least, but for the pushes."""
+    def linearise(self, chosen: NDArray[np.int64], pushes: Pushes, potential: Array) -> None:
+        """Computes Newton's step of each rod under pushes (rows of the block), as if these concerned one rod each. Writes the rods'
+        potential (R,): what a step makes least, but for the pushes."""
 
     def step_vector(self) -> Array:
         """The generalized step, a view to be changed."""
@@ -160,8 +160,8 @@ class ModelBlock(Protocol):
     def generalized_pushes(self, forces: Array, out: Array) -> None:
         """The transpose: out = J^T of forces (N, 4)."""
 
-    def longest_step(self, chosen: NDArray[np.int64]) -> float:
-        """How far the step vector goes, in segment lengths, at most."""
+    def longest_steps(self, chosen: NDArray[np.int64], longest: Array) -> None:
+        """Writes how far the step vector goes, in segment lengths, at most (R,)."""
 
     def move(self, chosen: NDArray[np.int64]) -> None:
         """Moves by the step vector, or less where that would go too far."""

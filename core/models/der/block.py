@@ -70,7 +70,6 @@ class DerBlock:
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
         self._coupled: Arrays | None = None  # made when first needed
-        self._longest, self._potential = np.zeros(0), np.zeros(0)
         self._measured = False  # the log's energies are those of the state
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
@@ -184,7 +183,6 @@ class DerBlock:
     def save(self) -> None:
         if self._coupled is None:
             self._coupled = for_coupling(self.arrays)
-            self._longest, self._potential = np.zeros(self._rods), np.zeros(self._rods)
         for saved, array in zip(self._coupled.saved, self.arrays.state, strict=True):
             saved[:] = array
 
@@ -207,14 +205,13 @@ class DerBlock:
             chosen,
         )
 
-    def linearise(self, chosen: Ints, pushes: Pushes) -> float:
-        c, h, lanes, potential = self._room(), self._stage, self._lanes, self._potential
+    def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
+        c, h, lanes = self._room(), self._stage, self._lanes
         self._share(
             lambda first, last, piece: linearise_rods(c, pushes, chosen, h, lanes[piece], potential, first, last),
             chosen,
         )
         self.arrays.log.report[chosen, ITERATIONS] += 1.0
-        return float(potential[chosen].sum())
 
     def step_vector(self) -> Array:
         return self._room().system.trial
@@ -229,10 +226,9 @@ class DerBlock:
     def generalized_pushes(self, forces: Array, out: Array) -> None:
         out[:] = forces.ravel()
 
-    def longest_step(self, chosen: Ints) -> float:
-        c, longest = self._room(), self._longest
+    def longest_steps(self, chosen: Ints, longest: Array) -> None:
+        c = self._room()
         self._share(lambda first, last, piece: longest_steps(c, chosen, longest, first, last), chosen)
-        return float(longest[chosen].max(initial=0.0))
 
     def move(self, chosen: Ints) -> None:
         c, h = self._room(), self._stage

@@ -7,7 +7,7 @@ the inverse of the matrix.
 
 from __future__ import annotations
 
-from numpy import int64
+from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from ...errors import Array
@@ -134,7 +134,7 @@ def linearise_rods(
 
 
 @part
-def _add_pushes(rods: Rods, system: System, force: Array, stiffness: Array, touched: Array, r: int) -> None:
+def _add_pushes(rods: Rods, system: System, force: Array, stiffness: Array, touched: NDArray[bool_], r: int) -> None:
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     n = 4 * (end - first)
     band, border, corner, gradient = system.band, system.border, system.corner, system.gradient

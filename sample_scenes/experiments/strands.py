@@ -1,0 +1,98 @@
+"""What is measured of rods that touch: how near their surfaces are, in how many places, and how often they are linked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...core.errors import Array
+from ...core.geometry.closest import blend, closest_on_segments, minus
+from ...core.geometry.frames import Vector, dot, twist_angles
+from ...core.geometry.linking import writhe
+from ...core.jit import kernel, part
+
+NEVER_TOUCH = 0.5 * math.pi  # diameters along the rod: nearer points of it can't touch, it would have to bend too much
+
+
+def self_gaps(points: Array, radius: float, closed: bool = False) -> Array:
+    """Per edge: m to the surface of the nearest other part of the same rod; negative where they overlap."""
+    x = np.ascontiguousarray(points)
+    loop = np.vstack([x, x[:1]]) if closed else x
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(loop, axis=0), axis=1))])
+    gaps = np.full(len(loop) - 1, math.inf)
+    _self_distances(loop, along, closed, NEVER_TOUCH * 2.0 * radius, gaps)
+    return np.asarray(gaps - 2.0 * radius)
+
+
+def gap(first: Array, second: Array, reach: float, closed: bool = False) -> float:
+    """Between the surfaces of two rods whose radii add up to `reach`, m."""
+    loops = [np.vstack([x, x[:1]]) if closed else np.ascontiguousarray(x) for x in (first, second)]
+    return float(_distance(*loops)) - reach
+
+
+class ClampedLink:
+    """Twist and writhe of an open rod between two clamps, in turns: their sum grows by what the clamps are turned.
+
+    Beyond the clamps the rod is thought to go on straight, and to be closed far away by something that never moves."""
+
+    def __init__(self, points: Array, directors: Array) -> None:
+        """As it is at the start, when the clamps take hold."""
+        edges = np.diff(points, axis=0)
+        t = edges / np.linalg.norm(edges, axis=1)[:, None]
+        far = 10.0 * float(np.abs(edges).sum())
+        out = [points[0] - far * t[0], points[-1] + far * t[-1]]
+        # Both ends may lie on one line: the way back makes a bow around it.
+        across = np.cross(out[1] - out[0], np.eye(3)[np.abs(out[1] - out[0]).argmin()])
+        bow = 0.5 * (out[0] + out[1]) + 3.0 * far * across / np.linalg.norm(across)
+        self._tangents, self._directors = t[[0, -1]], np.array(directors)[[0, -1]]
+        self._after, self._before = np.array([out[1], bow]), out[0]
+
+    def of(self, points: Array, directors: Array, spins: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
+        """Twist, of less than half a turn from edge to edge, and writhe. `spins` are the angles of the clamps in rad."""
+        edges = np.diff(points, axis=0)
+        t = edges / np.linalg.norm(edges, axis=1)[:, None]
+        angle = np.array(spins)[:, None]
+        held = np.cos(angle) * self._directors + np.sin(angle) * np.cross(self._tangents, self._directors)
+        tangents = np.vstack([self._tangents[:1], t, self._tangents[1:]])
+        angles = np.empty(len(tangents))
+        twist_angles(tangents, np.ascontiguousarray(np.vstack([held[:1], directors, held[1:]])), angles)
+        curve = np.vstack([self._before, points, self._after])
+        return float(angles[1:].sum()) / (2.0 * math.pi), writhe(curve)
+
+
+@part
+def _row(x: Array, i: int) -> Vector:
+    return (x[i, 0], x[i, 1], x[i, 2])
+
+
+@part
+def _closest(x: Array, i: int, y: Array, j: int) -> tuple[float, float, float]:
+    """Of two edges: where on them, and the distance."""
+    a, b, c, d = _row(x, i), _row(x, i + 1), _row(y, j), _row(y, j + 1)
+    s, t = closest_on_segments(a, b, c, d)
+    w = minus(blend(a, b, s), blend(c, d, t))
+    return s, t, math.sqrt(dot(w, w))
+
+
+@kernel
+def _distance(x: Array, y: Array) -> float:
+    least = math.inf
+    for i in range(len(x) - 1):
+        for j in range(len(y) - 1):
+            least = min(least, _closest(x, i, y, j)[2])
+    return least
+
+
+@kernel
+def _self_distances(x: Array, along: Array, closed: bool, near: float, out: Array) -> None:
+    length = along[-1]
+    for i in range(len(x) - 1):
+        for j in range(i + 1, len(x) - 1):
+            s, t, distance = _closest(x, i, x, j)
+            apart = along[j] + t * (along[j + 1] - along[j]) - along[i] - s * (along[i + 1] - along[i])
+            if closed:
+                apart = min(apart, length - apart)
+            if apart >= near:
+                out[i] = min(out[i], distance)
+                out[j] = min(out[j], distance)
