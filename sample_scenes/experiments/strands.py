@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import Array
 from ...core.geometry.closest import blend, closest_on_segments, minus
+from ...core.geometry.crossing import segments_cross
 from ...core.geometry.frames import Vector, dot, twist_angles
 from ...core.geometry.linking import writhe
 from ...core.jit import kernel, part
@@ -15,20 +17,43 @@ from ...core.jit import kernel, part
 NEVER_TOUCH = 0.5 * math.pi  # diameters along the rod: nearer points of it can't touch, it would have to bend too much
 
 
-def self_gaps(points: Array, radius: float, closed: bool = False) -> Array:
-    """Per edge: m to the surface of the nearest other part of the same rod; negative where they overlap."""
+def self_gaps(points: Array, radius: float) -> Array:
+    """Per edge of an open rod: m to the surface of the nearest other part of it; negative where they overlap."""
+    return _nearest(points, radius)[0]
+
+
+def partners(points: Array, radius: float, near: float) -> NDArray[np.int64]:
+    """(k, 2) edges whose surface is nearer than `near` (m) to another part of their rod, each with the nearest other edge."""
+    gaps, edge = _nearest(points, radius)
+    touching = np.flatnonzero(gaps < near)
+    return np.stack([touching, edge[touching]], axis=1)
+
+
+def _nearest(points: Array, radius: float) -> tuple[Array, NDArray[np.int64]]:
     x = np.ascontiguousarray(points)
-    loop = np.vstack([x, x[:1]]) if closed else x
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(loop, axis=0), axis=1))])
-    gaps = np.full(len(loop) - 1, math.inf)
-    _self_distances(loop, along, closed, NEVER_TOUCH * 2.0 * radius, gaps)
-    return np.asarray(gaps - 2.0 * radius)
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+    distances = np.full(len(x) - 1, math.inf)
+    edges = np.full(len(x) - 1, -1)
+    _self_distances(x, along, NEVER_TOUCH * 2.0 * radius, distances, edges)
+    return np.asarray(distances - 2.0 * radius), edges
 
 
 def gap(first: Array, second: Array, reach: float, closed: bool = False) -> float:
     """Between the surfaces of two rods whose radii add up to `reach`, m."""
     loops = [np.vstack([x, x[:1]]) if closed else np.ascontiguousarray(x) for x in (first, second)]
     return float(_distance(*loops)) - reach
+
+
+def resampled(points: Array, edges: int) -> Array:
+    """A polyline as one with edges of the same length."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    places = np.linspace(0.0, along[-1], edges + 1)
+    return np.stack([np.interp(places, along, points[:, axis]) for axis in range(3)], axis=1)
+
+
+def passages(first: Array, second: Array, first_after: Array, second_after: Array) -> int:
+    """How many pairs of edges of two open rods pass through each other on a straight way from one moment to another."""
+    return int(_passages(*(np.ascontiguousarray(x) for x in (first, second, first_after, second_after))))
 
 
 class ClampedLink:
@@ -76,6 +101,18 @@ def _closest(x: Array, i: int, y: Array, j: int) -> tuple[float, float, float]:
 
 
 @kernel
+def _passages(x: Array, y: Array, x_after: Array, y_after: Array) -> int:
+    count = 0
+    for i in range(len(x) - 1):
+        for j in range(len(y) - 1):
+            count += segments_cross(
+                _row(x, i), _row(x, i + 1), _row(y, j), _row(y, j + 1),
+                _row(x_after, i), _row(x_after, i + 1), _row(y_after, j), _row(y_after, j + 1),
+            )[0]  # fmt: skip
+    return count
+
+
+@kernel
 def _distance(x: Array, y: Array) -> float:
     least = math.inf
     for i in range(len(x) - 1):
@@ -85,14 +122,13 @@ def _distance(x: Array, y: Array) -> float:
 
 
 @kernel
-def _self_distances(x: Array, along: Array, closed: bool, near: float, out: Array) -> None:
-    length = along[-1]
+def _self_distances(x: Array, along: Array, near: float, out: Array, other: NDArray[np.int64]) -> None:
     for i in range(len(x) - 1):
         for j in range(i + 1, len(x) - 1):
             s, t, distance = _closest(x, i, x, j)
-            apart = along[j] + t * (along[j + 1] - along[j]) - along[i] - s * (along[i + 1] - along[i])
-            if closed:
-                apart = min(apart, length - apart)
-            if apart >= near:
-                out[i] = min(out[i], distance)
-                out[j] = min(out[j], distance)
+            if along[j] + t * (along[j + 1] - along[j]) - along[i] - s * (along[i + 1] - along[i]) < near:
+                continue
+            if distance < out[i]:
+                out[i], other[i] = distance, j
+            if distance < out[j]:
+                out[j], other[j] = distance, i

@@ -15,6 +15,7 @@ from tendril.core.linalg.bordered_band import (
     solve,
     solve_bordered,
 )
+from tendril.core.linalg.selected_inverse import invert_within
 
 SMALLEST_OPEN, SMALLEST_CLOSED = 8, 12  # two vertices, three vertices
 PADDING = 3  # rows before and after a rod's own, which belong to others
@@ -143,3 +144,26 @@ def test_a_bad_entry_anywhere_on_the_diagonal_is_refused(border: int, bad: float
         full = random_matrix(np.random.default_rng(place), n, border)
         full[place, place] *= bad
         assert not Stored(full, border).factor()
+
+
+@pytest.mark.parametrize(("n", "border"), SIZES)
+def test_the_selected_inverse_is_that_of_the_dense_matrix(n: int, border: int) -> None:
+    full = random_matrix(np.random.default_rng(7 * n + border), n, border)
+    stored = Stored(full, border)
+    assert stored.factor()
+    z, z_border, z_corner = np.zeros((n, COLUMN)), np.zeros((n if border else 0, BORDER)), np.zeros((BORDER, BORDER))
+    invert_within(
+        stored.band, stored.border, stored.corner, PADDING, n, stored.closed, z, z_border, z_corner
+    )  # fmt: skip
+    inverse, scale = np.linalg.inv(full), np.sqrt(np.diag(full))
+    relative = inverse * np.outer(scale, scale)
+    inner = n - border
+    for c in range(inner):
+        reach = min(HALF_WIDTH, inner - 1 - c) + 1
+        found = z[c, :reach] * scale[c : c + reach] * scale[c]
+        assert np.abs(found - relative[c : c + reach, c]).max() < 1e-12
+        if border:
+            assert np.abs(z_border[c] * scale[inner:] * scale[c] - relative[inner:, c]).max() < 1e-12
+    if border:
+        corner = np.tril(z_corner) * np.outer(scale[inner:], scale[inner:])
+        assert np.abs(corner - np.tril(relative[inner:, inner:])).max() < 1e-12

@@ -1,0 +1,177 @@
+"""What contact is built on: forces and stiffness of contacts against finite differences, and the coupled step of a block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from plain_rods import circle, line
+from tendril.core import Material, Rod, Scene, Simulation
+from tendril.core.contact.arrays import Contacts, Samples
+from tendril.core.contact.coulomb import Forces, across_rods, push
+from tendril.core.contact.detection import make_contacts
+from tendril.core.contact.known_forces import make_forces
+from tendril.core.contact.rod_contacts import rod_contacts
+from tendril.core.models.protocol import Pushes
+
+STIFFNESS, KNOWN = 50.0, 30.0
+
+
+class TwoEdges:
+    """Two edges that press on each other, each a rod of its own: vertices 0, 1 and 2, 3."""
+
+    def __init__(self, start: np.ndarray, friction: float) -> None:
+        self.start, self.friction = start, friction
+
+    def push(self, q: np.ndarray, slipping: float = 0.0) -> tuple[Samples, Contacts, Forces, Pushes]:
+        """At q (4, 4): positions and turns."""
+        samples = Samples(
+            start=self.start,
+            now=np.ascontiguousarray(q[:, :3]),
+            after=np.array([1, -1, 3, -1]),
+            last=np.array([True, False, True, False]),
+            rod=np.array([0, 0, 1, 1]),
+            along=np.zeros(4),
+            length=np.full(4, np.inf),
+            radius=np.full(4, 0.5),
+            friction=np.full(4, self.friction),
+        )
+        contacts, forces = make_contacts(1), make_forces(1)
+        found = rod_contacts(np.array([[0, 2]]), 1, samples, self.start, np.full(4, 10.0), contacts, 0)
+        assert found == 1
+        assert not contacts.crossed[0]
+        forces.known[0] = KNOWN * contacts.normal[0]
+        forces.stiffness[0] = STIFFNESS
+        pushes = Pushes(np.zeros((4, 4)), np.zeros((4, 28)), np.zeros(4, dtype=bool))
+        push(contacts, 1, samples, np.ascontiguousarray(q[:, 3]), forces, pushes)
+        return samples, contacts, forces, pushes
+
+    def matrix(self, q: np.ndarray) -> np.ndarray:
+        """The stiffness as solvers see it: within the edges, and across."""
+        samples, contacts, forces, pushes = self.push(q)
+        full = np.zeros((16, 16))
+        for edge in (0, 2):
+            lower = np.zeros((7, 7))
+            lower[np.tril_indices(7)] = pushes.stiffness[edge]
+            full[4 * edge : 4 * edge + 7, 4 * edge : 4 * edge + 7] = lower + np.tril(lower, -1).T
+        for column in range(16):
+            step, out = np.zeros((4, 4)), np.zeros((4, 4))
+            step.flat[column] = 1.0
+            across_rods(contacts, 1, samples.after, forces, step, out)
+            full[:, column] += out.ravel()
+        return full
+
+
+def crossing(rng: np.random.Generator, ends_meet: bool) -> np.ndarray:
+    points = np.array([[-1.0, 0.0, 0.4], [1.2, 0.1, 0.5], [0.1, -1.0, -0.3], [-0.1, 1.1, -0.35]])
+    if ends_meet:
+        points[1] = [-0.2, 0.1, 0.3]
+    return points + 0.1 * rng.standard_normal((4, 3))
+
+
+def derivative(function, q: np.ndarray, h: float = 1e-6) -> np.ndarray:
+    columns = []
+    for k in range(q.size):
+        ahead, behind = q.copy(), q.copy()
+        ahead.flat[k] += h
+        behind.flat[k] -= h
+        columns.append((function(ahead) - function(behind)) / (2.0 * h))
+    return np.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("ends_meet", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("deep", [False, True])
+def test_the_stiffness_of_a_contact_is_the_derivative_of_its_force(seed: int, ends_meet: bool, deep: bool) -> None:
+    points = crossing(np.random.default_rng(seed), ends_meet)
+    if deep:
+        points[:2, 2] -= 0.35
+    edges = TwoEdges(points, friction=0.0)
+    q = np.column_stack([points, np.zeros(4)])
+    numeric = -derivative(lambda x: edges.push(x)[3].force.ravel(), q)
+    assert np.abs(edges.matrix(q) - numeric).max() < 1e-6 * np.abs(numeric).max()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("deep", [False, True])
+def test_forces_are_the_derivative_of_the_energy(seed: int, deep: bool) -> None:
+    rng = np.random.default_rng(seed)
+    points = crossing(rng, False)
+    if deep:
+        points[:2, 2] -= 0.35
+    edges = TwoEdges(points, friction=0.0)
+    q = np.column_stack([points + 0.02 * rng.standard_normal((4, 3)), np.zeros(4)])
+    numeric = -derivative(lambda x: edges.push(x)[2].energy[:1], q)[0]
+    force = edges.push(q)[3].force.ravel()
+    assert np.abs(force - numeric).max() < 1e-6 * np.abs(force).max()
+
+
+def test_friction_turns_both_edges() -> None:
+    """A slip along B's surface gives torques about both tangents and no net force."""
+    points = crossing(np.random.default_rng(1), False)
+    edges = TwoEdges(points, friction=1.0)
+    q = np.column_stack([points, np.zeros(4)])
+    q[:2, 1] += 0.05
+    pushes = edges.push(q)[3]
+    assert np.abs(pushes.force[:, :3].sum(axis=0)).max() < 1e-12 * np.abs(pushes.force).max()
+    assert abs(pushes.force[0, 3]) > 0.1
+    assert pushes.force[0, 1] < 0.0
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
+    def block():
+        scene = Scene()
+        points = circle(12) if closed else line(12)
+        rod = scene.add(
+            Rod.from_points(points, 0.02, Material.preset("rubber"), rest="straight" if not closed else "as drawn")
+        )
+        scene.clamp(rod, 0)
+        sim = Simulation(scene, integrator="backward euler", tolerance=1e-10)
+        forces = np.zeros((sim.blocks[0].sample_start[-1], 3))
+        sim.blocks[0].weight(scene.gravity, forces)
+        return sim.blocks[0], forces
+
+    h = 0.01
+    wind = np.zeros(3)
+    free, forces = block()
+    free.free_steps(h, 1, forces, wind, 0.0, 0.0, False)
+    coupled, forces = block()
+    chosen, n = np.array([0]), len(forces)
+    coupled.save()
+    coupled.free_steps(h, 1, forces, wind, 0.0, 0.0, False, np.array([True]))
+    coupled.begin(chosen, h, 0.0)
+    pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))
+    longest = np.ones(1)
+    for _ in range(30):
+        coupled.linearise(chosen, pushes, np.zeros(1))
+        coupled.longest_steps(chosen, longest)
+        coupled.move(chosen)
+        if longest[0] < 1e-12:
+            break
+    assert longest[0] < 1e-12
+    coupled.finish(chosen)
+    size = np.abs(free.positions()).max()
+    assert np.abs(free.positions() - coupled.positions()).max() < 1e-9 * size
+    assert np.abs(free.velocities() - coupled.velocities()).max() < 1e-7
+    coupled.recall()
+    assert np.array_equal(coupled.positions(), block()[0].positions())
+
+
+def test_mobility_is_the_response_to_a_force() -> None:
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    scene.add(Rod.from_points(line(10), 0.02, Material.preset("rubber")))
+    sim = Simulation(scene)
+    block = sim.blocks[0]
+    n, h, chosen = 11, 0.01, np.array([0])
+    block.save()
+    block.free_steps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, 0.0, False, np.array([True]))
+    block.begin(chosen, h, 0.0)
+    mobility = np.zeros((n, 6))
+    block.probe(chosen, mobility)
+    for vertex in (0, 4, 10):
+        for c, entry in ((0, 0), (1, 2), (2, 5)):
+            pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))
+            pushes.force[vertex, c] = 1.0
+            block.linearise(chosen, pushes, np.zeros(1))
+            moved = block.step_vector().reshape(n, 4)[vertex, c]
+            assert abs(moved - mobility[vertex, entry]) < 1e-9 * moved
