@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .contact.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from .errors import TendrilError
 from .material import Circle, Ellipse, Material, Stiffness
 from .rod import Rod
@@ -17,14 +18,20 @@ if TYPE_CHECKING:
     from .simulation import Frame, Simulation
 
 __all__ = [
+    "Box",
+    "Capsule",
     "Circle",
+    "Cylinder",
     "Ellipse",
     "Frame",
     "FrameCache",
     "Material",
+    "Mesh",
+    "Plane",
     "Rod",
     "Scene",
     "Simulation",
+    "Sphere",
     "Stiffness",
     "TendrilError",
 ]
