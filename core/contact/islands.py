@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from ..errors import Array
+from ..jit import kernel
 from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
 
@@ -37,6 +36,7 @@ class Islands:
         self._tolerance = tolerance
         self._energy, self._length = np.zeros(rods), np.zeros(rods)  # where the last good step began
         self._size, self._error = np.zeros(rods), np.zeros(rods)
+        self._island = np.zeros(rods, np.int64)
 
     def reset(self) -> None:
         for array in (self._energy, self._length, self._error):
@@ -56,10 +56,8 @@ class Islands:
     ) -> Verdict:
         """`linked` (L, 2) are rods that press on each other; `potential` and `longest` (R,) those of rods and of their steps."""
         rods = len(active)
-        number, island = rods, np.arange(rods)
-        if len(linked):
-            pairs = (np.ones(len(linked)), (linked[:, 0], linked[:, 1]))
-            number, island = connected_components(coo_matrix(pairs, shape=(rods, rods)), directed=False)
+        number, island = rods, self._island
+        label_islands(linked, island)
 
         def most(values: Array, where: Ints) -> Array:
             """The largest value of each island, told to each of its rods."""
@@ -108,3 +106,21 @@ class Islands:
             tolerable=bool(np.all(fine | ~active)),
             hopeless=not bool(np.all(longest[active] < LONGEST)),
         )  # fmt: skip
+
+
+@kernel
+def label_islands(linked: Ints, island: Ints) -> None:
+    """island[r] is the lowest number of the rods that r is linked with, directly or through others."""
+    for r in range(len(island)):
+        island[r] = r
+    for k in range(len(linked)):
+        a, b = linked[k, 0], linked[k, 1]
+        while island[a] != a:
+            island[a] = island[island[a]]  # the next time the way is half as long
+            a = island[a]
+        while island[b] != b:
+            island[b] = island[island[b]]
+            b = island[b]
+        island[max(a, b)] = min(a, b)
+    for r in range(len(island)):
+        island[r] = island[island[r]]  # lower numbers come first and are final

@@ -18,7 +18,7 @@ from .islands import Islands, Verdict
 from .known_forces import make_forces, prepare, samples_of
 from .linear import LinearSystem
 
-MOST_ITERATIONS = 25
+MOST_ITERATIONS = 16
 MOST_SHORTENINGS = 12
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
@@ -213,7 +213,7 @@ class ContactSolver:
         """(L, 2) rods that press on each other."""
         count, contacts = self.detection.count, self.detection.contacts
         linking = (contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART)
-        return np.asarray(self.detection.samples.rod[contacts.edge[:count][linking]])
+        return np.ascontiguousarray(self.detection.samples.rod[contacts.edge[:count][linking]])
 
     def _wake(self) -> None:
         """Rods that are where they belong go on if one that is not presses on them."""

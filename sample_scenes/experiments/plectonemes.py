@@ -40,7 +40,7 @@ class Course(NamedTuple):
 SLOW = Course(segments=200, turns=18.0, rate=2.0, gravity=9.81, drag=2.0, seconds=10.0)
 QUICK = Course(segments=300, turns=50.0, rate=200.0, gravity=0.0, drag=1500.0, seconds=2.0)
 SHOWN = (2.0, 4.5, 5.0, 6.0, 10.0)  # s, of the slow one
-SHOWN_QUICK = (0.25, 0.5, 2.0)
+SHOWN_QUICK = (0.25, 0.75, 2.0)
 
 
 def hanging(segments: int) -> Rod:
@@ -81,7 +81,7 @@ def twisted(course: Course) -> Story:
     scene.add(rod, friction=0.0)
     scene.clamp(0, "start", spin=lambda time: -angle(time))
     scene.clamp(0, "end", spin=angle)
-    frames = list(Simulation(scene, frame_rate=FRAMES).frames(1, 1 + round(course.seconds * FRAMES)))
+    frames = list(Simulation(scene, frame_rate=FRAMES, substeps=8).frames(1, 1 + round(course.seconds * FRAMES)))
     link = ClampedLink(frames[0].positions(0), frames[0].directors(0))
     held = [angle(frame.time) for frame in frames]
     both = [link.of(f.positions(0), f.directors(0), (-a, a)) for f, a in zip(frames, held, strict=True)]

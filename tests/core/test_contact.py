@@ -212,7 +212,7 @@ def test_a_collider_far_away_changes_nothing(far: Shape) -> None:
     """Free rods move as they do without contact, to the last bit."""
 
     def bits(with_it: bool) -> list[bytes]:
-        scene = Scene(rod_contact=with_it)
+        scene = Scene()
         for k in range(2):
             scene.add(rubber(coil(4.0 * RADIUS) + [0.0, 0.5 * k, 2.0]), velocity=(0.3, 0.2, 0.1 * k))
         scene.pin(1, "start")

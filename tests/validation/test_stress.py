@@ -2,7 +2,8 @@
 
 From one accepted part of a substep to the next, all vertices move straight: the motion that the solver answers for. It is searched
 for passages of rods' edges through each other and through meshes, by the toolkit of Incremental Potential Contact (ipctk), whose
-tolerance is a micrometre, and by the project's own check; where they disagree, the distance over the motion must explain it.
+tolerance is a micrometre, and by the project's own check. Where ipctk alone sees something it is a near miss; the own check alone
+may see nothing. What a rod can't do to itself for its thickness (see `rod_contacts`) does not count.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import ipctk
 import numpy as np
 import pytest
 from numba import njit
-from tendril.core import Scene, Simulation
+from tendril.core import Simulation
 from tendril.core.geometry.crossing import point_crosses_triangle, segments_cross
 
 from .stress_scenes import RATE, StressScene, stress_scene
@@ -22,7 +23,10 @@ from .stress_scenes import RATE, StressScene, stress_scene
 SAMPLE = 25
 ALL = 500
 ENERGY = 1e-6  # of all there is in the scene
-SPEED = 2.0  # times what is thrown or moved
+SPEED = (
+    3.0  # times the fastest: what springs back from something that comes towards it gains twice that one's speed ...
+)
+LEVER = 8.0  # ... and what is held has levers and whips
 EDGES, VERTEX_AND_FACE = 0, 1
 
 
@@ -191,8 +195,8 @@ def _may_meet(kind: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     first, second = ([0, 1], [2, 3]) if kind == EDGES else ([0], [1, 2, 3])
     drift = (q - p).mean(axis=1, keepdims=True)
     q = q - drift
-    axes = np.concatenate([np.cross(p[:, 1] - p[:, 0], p[:, 3] - p[:, 2])[None], (p + q)[:, first].mean(axis=1)[None]
-        - (p + q)[:, second].mean(axis=1)[None]])  # fmt: skip
+    between = (p + q)[:, first].mean(axis=1) - (p + q)[:, second].mean(axis=1)
+    axes = (np.cross(p[:, 1] - p[:, 0], p[:, 3] - p[:, 2]), between)
     result = np.ones(len(p), bool)
     for axis in axes:
         heights = np.einsum("nkc,nc->nk", np.concatenate([p, q], axis=1), axis)
@@ -216,11 +220,11 @@ def _may_meet(kind: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.asarray(result & (volumes.min(axis=0) <= noise) & (volumes.max(axis=0) >= -noise))
 
 
-def run(stress: StressScene, scene: Scene | None = None) -> Outcome:
+def run(stress: StressScene) -> Outcome:
     outcome = Outcome()
     ipctk.set_logger_level(ipctk.LoggerLevel.off)
     ipctk.set_num_threads(1)
-    sim = Simulation(scene or stress.scene, RATE, threads=1)
+    sim = Simulation(stress.scene, RATE, threads=1)
     Watch(sim, outcome)
     energies = sim.energies()
     highest = energies.total
@@ -251,9 +255,10 @@ def check(seed: int) -> None:
     assert not outcome.passages, told
     if stress.driven:
         fall = float(np.linalg.norm(stress.scene.gravity)) * stress.frames / RATE
-        assert outcome.speed <= SPEED * stress.fastest + fall, told
+        most = LEVER if stress.scene.holds else SPEED
+        assert outcome.speed <= most * stress.fastest + fall, f"{outcome.speed} m/s, {told}"
     else:
-        assert outcome.gain <= ENERGY, told
+        assert outcome.gain <= ENERGY, f"gains {outcome.gain}, {told}"
 
 
 @pytest.mark.parametrize("seed", range(SAMPLE))

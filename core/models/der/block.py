@@ -217,8 +217,8 @@ class DerBlock:
         return self._room().system.trial
 
     def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
-        c = self._room()
-        self._share(lambda first, last, piece: solve_coupled(c, chosen, generalized, first, last), chosen)
+        rods, system = self.arrays.rods, self._room().system
+        self._share(lambda first, last, piece: solve_coupled(rods, system, chosen, generalized, first, last), chosen)
 
     def sample_steps(self, generalized: Array, out: Array) -> None:
         out.ravel()[:] = generalized

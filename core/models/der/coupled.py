@@ -173,9 +173,8 @@ def _add_diagonal(rods: Rods, system: System, r: int, factor: float) -> None:
 
 
 @kernel
-def solve_coupled(c: Arrays, chosen: Ints, x: Array, begin: int, stop: int) -> None:
+def solve_coupled(rods: Rods, system: System, chosen: Ints, x: Array, begin: int, stop: int) -> None:
     """x (4 N,) of the chosen rods becomes the inverse of their matrices times x."""
-    rods, system = c.rods, c.system
     for k in range(begin, stop):
         r = chosen[k]
         for i in range(rods.start[r], rods.start[r + 1]):

@@ -1,0 +1,157 @@
+"""A chain of open links: it hangs from its two ends, which are then pulled apart until it breaks.
+
+As in the paper, each link is a rod that is curved by nature and whose ends are free; they almost meet. The pulled links
+open until one slips off, and what was stretched flies apart. A chain of closed links is pulled as far and holds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import Rod, Scene, Simulation, Stiffness
+from ...core.errors import Array
+from ...core.geometry.linking import linking_number
+from ...core.simulation import Frame
+from .outcome import BLUE, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
+from .strands import gap, passages
+
+LINKS, SEGMENTS, RADIUS = 8, 30, 0.1  # the links' own radius is 1 m
+OPENING = 0.26  # rad: the surfaces of a link's ends are 0.06 m apart
+PITCH = 1.65  # m from link to link at the start
+MADE_OF = Stiffness(2e3, 2.0, 2.0, 2.0, mass_per_length=5e-4, inertia_per_length=2.5e-6)  # bending and twisting as in the paper
+STRAIGHT = PITCH * (LINKS - 1) + 2.0  # m from end to end at the start
+HANGING = 0.6 * STRAIGHT
+BRINGING, REST = 1.5, 3.0  # s: until then the ends are brought together, and left alone
+SPEED = 3.0  # m/s, at which they are pulled apart
+FARTHEST = 24.0  # m
+STEPS = 96  # per second; every one is looked at
+AFTER = 0.5  # s, shown after it breaks
+
+
+def link(number: int, closed: bool) -> Rod:
+    """Every other one stands upright; they are open on one side."""
+    if closed:
+        angle = 2.0 * math.pi * np.arange(SEGMENTS) / SEGMENTS
+    else:
+        angle = np.linspace(0.5 * OPENING, 2.0 * math.pi - 0.5 * OPENING, SEGMENTS + 1)
+    along, aside = -np.sin(angle), np.cos(angle)
+    points = np.zeros((len(angle), 3))
+    points[:, 0] = PITCH * number + along
+    points[:, 1 + (number + 1) % 2] = aside
+    return Rod.from_points(points, RADIUS, stiffness=MADE_OF, closed=closed, damping_time=0.003)
+
+
+def width(time: float) -> float:
+    """From end to end."""
+    if time < BRINGING:
+        part = time / BRINGING
+        return STRAIGHT + (HANGING - STRAIGHT) * part * part * (3.0 - 2.0 * part)
+    return HANGING + SPEED * max(time - REST, 0.0)
+
+
+class Story(NamedTuple):
+    """What the chain did, per step."""
+
+    rods: list[Rod]
+    frames: list[Frame]
+    linked: Array  # (steps, LINKS - 1) how often neighbours are linked
+    gap: Array  # radii: the least between neighbours
+    speed: Array  # m/s: the highest
+    elastic: Array  # J
+    passages: int  # wires that went through each other
+
+    @property
+    def broken(self) -> int:
+        """The first step after which neighbours are no longer linked; -1: never."""
+        apart = np.flatnonzero((np.abs(np.abs(self.linked) - 1.0) > 1e-6).any(axis=1))
+        return int(apart[0]) if len(apart) else -1
+
+
+def pulled(closed: bool, farthest: float) -> Story:
+    """Until half a second after it breaks, or until it is that wide."""
+    rods = [link(number, closed) for number in range(LINKS)]
+    scene = Scene(drag=1.0, rod_contact=True)
+    for rod in rods:
+        scene.add(rod, friction=0.1)
+    for rod, side in ((0, -1.0), (LINKS - 1, 1.0)):
+        x = rods[rod].points
+        held = int(np.argmax(side * x[:, 0]))
+        scene.pin(rod, held, _path(x[held], side))
+    simulation = Simulation(scene, frame_rate=STEPS, substeps=1)
+    frames, linked, gaps, through = [simulation.current()], [], [], 0
+    until = math.inf
+    while True:
+        frame = frames[-1]
+        x = [frame.positions(rod) for rod in range(LINKS)]
+        linked.append([linking_number(a, b) for a, b in zip(x, x[1:], strict=False)])
+        gaps.append(min(gap(a, b, 2.0 * RADIUS, closed) for a, b in zip(x, x[1:], strict=False)) / RADIUS)
+        if len(frames) > 1:
+            before = [frames[-2].positions(rod) for rod in range(LINKS)]
+            pairs = [(i, j) for i in range(LINKS) for j in range(i + 1, LINKS)]
+            through += sum(passages(before[i], before[j], x[i], x[j]) for i, j in pairs)
+        if np.abs(np.abs(linked[-1]) - 1.0).max() > 1e-6:
+            until = min(until, frame.time + AFTER)
+        if width(frame.time) >= farthest or frame.time >= until:
+            break
+        frames.append(simulation.step_frame())
+    speed = [max(float(np.abs(frame.velocities(rod)).max()) for rod in range(LINKS)) for frame in frames]
+    elastic = [frame.report.energies.elastic for frame in frames]
+    return Story(rods, frames, np.array(linked), np.array(gaps), np.array(speed), np.array(elastic), through)
+
+
+def _path(start: Array, side: float):  # type: ignore[no-untyped-def]
+    return lambda time: start + 0.5 * side * (width(time) - STRAIGHT) * np.array([1.0, 0.0, 0.0])
+
+
+def run() -> Outcome:
+    story = pulled(False, FARTHEST)
+    broken = story.broken
+    wide = width(story.frames[broken].time)
+    control = pulled(True, wide)
+    hanging = round(REST * STEPS)
+    failures = sum(frame.report.failures for s in (story, control) for frame in s.frames)
+    numbers = [
+        Number.equal("neighbours linked after hanging", _together(story.linked[hanging]), LINKS - 1),
+        Number.between("ends apart when it breaks", wide, STRAIGHT, FARTHEST, "m", "straight, unstretched and farthest"),
+        Number.between("neighbours linked then", _together(story.linked[-1]), 0, LINKS - 2),
+        Number.between("speed then", story.speed[broken:].max(), 2.0 * SPEED, math.inf, "m/s", "the links fly apart"),
+        Number.equal("closed links pulled as far: neighbours linked", _together(control.linked[-1]), LINKS - 1),
+        Number.equal("wires that passed through each other", story.passages + control.passages, 0),
+        Number.between("deepest overlap", -min(story.gap.min(), control.gap.min()), -math.inf, 0.02, "radii"),
+        Number.equal("steps given up", failures, 0),
+    ]
+
+    def moment(what: Story, number: int, title: str = "") -> Moment:
+        frame = what.frames[number]
+        tubes = [
+            Tube(frame.positions(k), RADIUS, (BLUE, ORANGE)[k % 2], what.rods[k].closed) for k in range(LINKS)
+        ]
+        return Moment(title or f"{frame.time:.2f} s, {width(frame.time):.1f} m", tubes)
+
+    taut = round((REST + (STRAIGHT - HANGING) / SPEED) * STEPS)
+    moments = [
+        moment(story, hanging),
+        moment(story, taut),
+        moment(story, broken - 2),
+        moment(story, broken + STEPS // 24),
+        moment(story, len(story.frames) - 1),
+        moment(control, len(control.frames) - 1, f"closed links, {wide:.1f} m"),
+    ]
+    times = [[width(frame.time) for frame in s.frames[hanging:]] for s in (story, control)]
+    plot = Plot(
+        "The ends are pulled apart",
+        "m from end to end",
+        "elastic energy (J)",
+        [
+            Series(times[0], story.elastic[hanging:], "open links", "-", BLUE),
+            Series(times[1], control.elastic[hanging:], "closed links", "-", RED),
+        ],
+    )
+    return Outcome(numbers, moments, [plot], Camera((0.25, -1.0, 0.3)), columns=2)
+
+
+def _together(linked: Array) -> int:
+    return int((np.abs(np.abs(linked) - 1.0) < 1e-6).sum())

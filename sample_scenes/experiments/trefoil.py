@@ -1,0 +1,150 @@
+"""Instability of knots: a rod with a loose knot whose ends are turned changes its shape smoothly, then jumps.
+
+As in the paper, a trefoil knot is tied into a naturally straight rod between two clamps. Untwisted, it rests as a large loop,
+two tails, and a braid where they meet. The ends are then turned, one way or the other: the knot jumps both times, after
+different numbers of turns and to different shapes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.optimize import brentq
+
+from ...core import Material, Rod, Scene, Simulation
+from ...core.errors import Array
+from ...core.geometry.knots import TREFOIL, alexander_polynomial
+from ...core.simulation import Frame
+from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
+from .strands import ClampedLink, resampled, self_gaps
+
+SEGMENTS, LENGTH, RADIUS = 200, 1.0, 0.004  # m
+SPAN = 0.6  # of the length: how far the clamps are apart
+SILICONE = Material(young_modulus=1e6, density=1100.0, poisson_ratio=0.49, damping_time=0.01)
+FRAMES = 24  # per second
+REST = 3.0  # s, until it is turned
+RATE, TURNS = 0.5, 8.0  # turns per second, and in all
+SECONDS = REST + TURNS / RATE + 1.0
+JUMPS = 0.05  # turns of writhe in a frame: more than twice what is put in
+ENDS = ((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))  # directions of the tails
+
+
+def knotted() -> Rod:
+    """Tied with a polynomial, the tails straight."""
+    t = np.linspace(-2.0, 2.0, 15)
+    knot = np.stack([t**3 - 3.0 * t, 0.3 * (t**5 - 10.0 * t), 0.75 * (4.0 * t**2 - t**4)], axis=1)
+
+    def drawn(tail: float) -> Array:
+        k = np.linspace(4.5, 4.5 + tail, 8)
+        right = np.stack([k, np.zeros(8), np.zeros(8)], axis=1)
+        corners = np.vstack([-right[::-1], knot, right])
+        along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))])
+        return np.asarray(CubicSpline(along, corners)(np.linspace(0.0, along[-1], 4001)))
+
+    def length(points: Array) -> float:
+        return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+    def too_wide(tail: float) -> float:
+        points = drawn(tail)
+        return float(points[-1, 0] - points[0, 0]) / length(points) - SPAN
+
+    points = drawn(brentq(too_wide, 0.5, 100.0))
+    return Rod.from_points(
+        resampled(points * (LENGTH / length(points)), SEGMENTS), RADIUS, SILICONE, rest="straight"
+    )
+
+
+class Story(NamedTuple):
+    """What the knot did, per frame."""
+
+    rod: Rod
+    frames: list[Frame]
+    turns: Array  # put in so far, without sign
+    twist: Array
+    writhe: Array
+    gap: Array  # radii: the least
+    trefoil: Array  # whether it is one
+    jump: int  # the frame after which it jumps for the first time; -1: never
+
+
+def twisted(way: float) -> Story:
+    rod = knotted()
+
+    def angle(time: float) -> float:
+        """Of each end: half of the turns."""
+        return way * math.pi * min(max(RATE * (time - REST), 0.0), TURNS)
+
+    scene = Scene(gravity=(0.0, 0.0, 0.0), drag=5.0, rod_contact=True)
+    scene.add(rod, friction=0.0)
+    scene.clamp(0, "start", spin=lambda time: -angle(time))
+    scene.clamp(0, "end", spin=angle)
+    frames = list(Simulation(scene, frame_rate=FRAMES).frames(1, 1 + round(SECONDS * FRAMES)))
+    link = ClampedLink(frames[0].positions(0), frames[0].directors(0))
+    held = [angle(frame.time) for frame in frames]
+    both = [link.of(f.positions(0), f.directors(0), (-a, a)) for f, a in zip(frames, held, strict=True)]
+    twist, writhe = np.array(both).T
+    jumps = np.flatnonzero(np.abs(np.diff(writhe[round(REST * FRAMES) :])) > JUMPS) + round(REST * FRAMES)
+    return Story(
+        rod,
+        frames,
+        np.abs(held) / math.pi,
+        twist,
+        writhe,
+        np.array([self_gaps(frame.positions(0), RADIUS).min() / RADIUS for frame in frames]),
+        np.array([alexander_polynomial(frame.positions(0), False, ends=ENDS) == TREFOIL for frame in frames]),
+        int(jumps[0]) if len(jumps) else -1,
+    )
+
+
+def away(frame: Frame) -> float:
+    """How far the knot stands out from the line between the clamps, of the length."""
+    return float(np.linalg.norm(frame.positions(0)[:, 1:], axis=1).max()) / LENGTH
+
+
+def run() -> Outcome:
+    more, less = twisted(1.0), twisted(-1.0)
+    rest = round(REST * FRAMES)
+    numbers = []
+    for name, story in (("with the knot", more), ("against it", less)):
+        after = story.jump + FRAMES
+        smooth = np.abs(np.diff(story.writhe[rest : story.jump])).max(initial=0.0)
+        jumped = abs(story.writhe[after] - story.writhe[story.jump])
+        numbers += [
+            Number.between(f"turned {name}: turns when it jumps", story.turns[story.jump], 0.5, TURNS, says="it jumps"),
+            Number.between(f"turned {name}: writhe changes within a second", jumped, 0.5, math.inf, "turns"),
+            Number.between(f"turned {name}: before, in a frame", smooth, 0.0, JUMPS, "turns", "smoothly"),
+        ]
+    later = less.turns[less.jump] - more.turns[more.jump]
+    lost = max(
+        float(np.abs(s.twist + s.writhe - way * s.turns - s.twist[0] - s.writhe[0]).max())
+        for s, way in ((more, 1.0), (less, -1.0))
+    )
+    frames = [frame for story in (more, less) for frame in story.frames]
+    numbers += [
+        Number.between("more turns against it than with it", later, 1.0, math.inf, says="the shapes differ"),
+        Number.between("stands out in the end, turned with it", away(more.frames[-1]), 0.0, 0.06, "lengths"),
+        Number.between("stands out in the end, turned against it", away(less.frames[-1]), 0.08, 1.0, "lengths"),
+        Number.equal("frames in which it is a trefoil", int(more.trefoil.sum() + less.trefoil.sum()), len(frames)),
+        Number.between("twist + writhe beyond what was put in", lost, -math.inf, 1e-9, "turns", "nothing passes through"),
+        Number.between("deepest overlap", -min(more.gap.min(), less.gap.min()), -math.inf, 0.02, "radii"),
+        Number.equal("steps given up", sum(frame.report.failures for frame in frames), 0),
+    ]
+
+    def moment(story: Story, frame: int, sign: str) -> Moment:
+        turns = f"{sign}{story.turns[frame]:.1f} turns" if story.turns[frame] else "no twist"
+        return Moment(turns, [Tube.of(story.frames[frame], 0, story.rod)])
+
+    moments = [
+        moment(story, frame, sign)
+        for story, sign in ((more, "+"), (less, "−"))
+        for frame in (rest, story.jump - FRAMES // 4, story.jump + FRAMES // 2, len(story.frames) - 1)
+    ]
+    series = [
+        Series(story.turns[rest:], story.writhe[rest:], name, "-", colour)
+        for story, name, colour in ((more, "with the knot", BLUE), (less, "against it", RED))
+    ]
+    plot = Plot("Smooth changes and jumps", "turns", "writhe (turns)", series)
+    return Outcome(numbers, moments, [plot], Camera((0.3, -1.0, 0.5), centre=(0.0, 0.0, 0.0), height=0.24))
