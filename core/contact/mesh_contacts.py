@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 
 from ..errors import Array
-from ..geometry.closest import blend, closest_on_segment, closest_on_segments, closest_on_triangle
+from ..geometry.closest import blend, closest_on_segment, closest_on_segments, closest_on_triangle, minus
 from ..geometry.crossing import point_crosses_triangle, segments_cross
 from ..geometry.frames import Vector, any_normal, cross, dot
 from ..jit import kernel, part
 from .arrays import Contacts, Ints, Meshes, Samples
 from .mesh_topology import FLAT, along_by, edge_is_free, in_front, outwards, over, tip_is_free
-from .rod_contacts import minus, point, unit_or
+from .rod_contacts import point, unit_or
 
 ALONG = 1e-6  # sine: things that pass at a smaller angle to a surface move along it
 TIE = 1e-9  # of squared distances

@@ -8,10 +8,11 @@ import numpy as np
 from numpy import int64
 
 from ..errors import Array
+from ..geometry.closest import minus
 from ..geometry.frames import Vector, cross, dot
 from ..jit import kernel, part
 from .arrays import Flags, Ints, Meshes
-from .rod_contacts import minus, point, unit_or
+from .rod_contacts import point, unit_or
 from .shapes import Mesh
 
 BESIDE = 1e-9  # barycentric: how far beside a triangle still is over it, so that nothing falls between two

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..errors import Array
-from ..geometry.closest import closest_on_segments
+from ..geometry.closest import blend, closest_on_segments, minus
 from ..geometry.crossing import segments_cross
 from ..geometry.frames import Vector, any_normal, cross, dot
 from ..jit import kernel, part
@@ -15,16 +15,6 @@ from .arrays import Contacts, Ints, Samples
 @part
 def point(a: Array, i: int) -> Vector:
     return (a[i, 0], a[i, 1], a[i, 2])
-
-
-@part
-def between(a: Vector, b: Vector, s: float) -> Vector:
-    return (a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]), a[2] + s * (b[2] - a[2]))
-
-
-@part
-def minus(a: Vector, b: Vector) -> Vector:
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @part
@@ -60,7 +50,7 @@ def rod_contacts(
         crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
-            w = minus(between(a0, a1, s), between(b0, b1, t))
+            w = minus(blend(a0, a1, s), blend(b0, b1, t))
             if dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
                 continue
         if rod[i] == rod[j]:
@@ -71,16 +61,16 @@ def rod_contacts(
                 continue
         # Where they were: they begin on that side of each other.
         if crossed:
-            w0 = minus(between(o0, o1, s), between(p0, p1, t))
+            w0 = minus(blend(o0, o1, s), blend(p0, p1, t))
             side = unit_or(w0, any_normal(unit_or(minus(a1, a0), (1.0, 0.0, 0.0))))
-            edge_a = minus(between(o1, a1, time), between(o0, a0, time))
-            edge_b = minus(between(p1, b1, time), between(p0, b0, time))
+            edge_a = minus(blend(o1, a1, time), blend(o0, a0, time))
+            edge_b = minus(blend(p1, b1, time), blend(p0, b0, time))
             normal = unit_or(cross(edge_a, edge_b), side)
             if dot(normal, side) < 0.0:
                 normal = (-normal[0], -normal[1], -normal[2])
             if dot(normal, side) < 0.1:
                 normal = side
-            w = minus(between(a0, a1, s), between(b0, b1, t))
+            w = minus(blend(a0, a1, s), blend(b0, b1, t))
             # Of the way there, what leaves them half their thickness apart, or half of what they had.
             way, had = dot(normal, minus(w0, w)), dot(normal, w0)
             reached = max(time - min(0.5 * reach, 0.5 * had) / way, 0.0) if way > 0.0 else 0.0
@@ -88,7 +78,7 @@ def rod_contacts(
             normal = unit_or(w, unit_or(cross(minus(a1, a0), minus(b1, b0)), (0.0, 0.0, 1.0)))
         o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
-        w0 = minus(between(o0, o1, s0), between(p0, p1, t0))
+        w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
         before = math.sqrt(dot(w0, w0)) - reach
         if written < capacity:
             contacts.edge[written, 0], contacts.edge[written, 1] = i, j

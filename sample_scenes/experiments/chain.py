@@ -75,7 +75,7 @@ def pulled(closed: bool, farthest: float) -> Story:
     rods = [link(number, closed) for number in range(LINKS)]
     scene = Scene(drag=1.0, rod_contact=True)
     for rod in rods:
-        scene.add(rod, friction=0.1)
+        scene.add(rod, friction=0.3)
     for rod, side in ((0, -1.0), (LINKS - 1, 1.0)):
         x = rods[rod].points
         held = int(np.argmax(side * x[:, 0]))

@@ -1,0 +1,121 @@
+"""A loose overhand knot is drawn tight by 200 N, and then by up to 20,000 N.
+
+Material, radius, forces, 100 segments and the time step are the paper's; it says nothing of length and friction. One end is pinned, and
+so pulls back with what pulls at the other: were both free, the whole knot would fly about, a few grams in no one's hands.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from ...core import Frame, Rod, Scene, Simulation, Stiffness
+from ...core.errors import Array
+from ...core.geometry.knots import is_trefoil
+from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
+from .overlap import in_itself
+
+SEGMENTS = 100
+LENGTH = 5.2  # m
+RADIUS = 0.03  # m
+MODULUS = 20e6  # Pa, Young's and shear modulus alike
+DENSITY = 0.1  # kg/m3
+INEXTENSIBLE = 1e8  # N: the paper's rod does not stretch at all
+FRICTION = 0.1
+STEP = 0.003  # s
+WEAK, STRONG = 200.0, 20_000.0  # N
+TIGHT, GROWN, SECONDS = 0.45, 0.9, 1.05  # s: up to when the weak force pulls; when the strong one has been reached; the end
+
+
+def loose_knot() -> Array:
+    """A trefoil cut open (A. R. Shastri's polynomials), its ends on the x axis."""
+    t = np.linspace(-2.05, 2.05, 20_001)
+    curve = np.stack([t**3 - 3.0 * t, t**4 - 4.0 * t**2, 1.2 * (t**5 / 5.0 - 2.0 * t)], axis=1)
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+    at = np.linspace(0.0, along[-1], SEGMENTS + 1)
+    points = np.stack([np.interp(at, along, curve[:, axis]) for axis in range(3)], axis=1)
+    points *= LENGTH / np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+    x = (points[-1] - points[0]) / np.linalg.norm(points[-1] - points[0])
+    z = np.cross(x, (0.0, 1.0, 0.0))
+    z /= np.linalg.norm(z)
+    return np.asarray((points - 0.5 * (points[0] + points[-1])) @ np.stack([x, np.cross(z, x), z], axis=1))
+
+
+def pull(t: float) -> float:
+    """N"""
+    grown = min(max((t - TIGHT) / (GROWN - TIGHT), 0.0), 1.0)
+    return float(WEAK * (STRONG / WEAK) ** grown)
+
+
+def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
+    area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
+    bend = MODULUS * inertia
+    made_of = Stiffness(
+        INEXTENSIBLE, bend, bend, 2.0 * bend, mass_per_length=DENSITY * area, inertia_per_length=2.0 * DENSITY * inertia
+    )
+    rod = Rod.from_points(loose_knot(), RADIUS, stiffness=made_of, rest="straight")
+    scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
+    scene.add(rod, friction=FRICTION)
+    scene.pin(0, "start")
+    scene.load(0, "end", lambda t: (pull(t), 0.0, 0.0))
+    return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads)
+
+
+def span(frame: Frame) -> float:
+    x = frame.positions(0)
+    return float(np.linalg.norm(x[-1] - x[0]))
+
+
+def run() -> Outcome:
+    rod, sim = simulation()
+    frames, seconds = [sim.current()], []
+    for _ in range(round(SECONDS / STEP)):
+        start = time.perf_counter()
+        frames.append(sim.step_frame())
+        seconds.append(time.perf_counter() - start)
+    times = np.array([frame.time for frame in frames])
+    spans = np.array([span(frame) for frame in frames])
+    lengths = np.array([np.linalg.norm(np.diff(frame.positions(0), axis=0), axis=1).sum() for frame in frames])
+    weak = int(np.flatnonzero(times <= TIGHT)[-1])
+    looks = [frame for k, frame in enumerate(frames) if k % 10 == 0] + [frames[-1]]
+    speeds = [float(np.linalg.norm(frames[k].velocities(0), axis=1).max()) for k in (weak, -1)]
+
+    numbers = [
+        Number.equal("looks at which it is a trefoil", sum(is_trefoil(f.positions(0), False) for f in looks), len(looks)),
+        Number.between("length changes by", float(np.abs(lengths / LENGTH - 1.0).max()), 0.0, 1e-3, says="inextensible"),
+        Number("taken up by the knot at 200 N", LENGTH - spans[weak], "m"),
+        Number.between("at 20,000 N", LENGTH - spans[-1], 0.0, 0.5 * (LENGTH - spans[weak]), "m", "much tighter"),
+        Number.between("speed at the end of 200 N", speeds[0], 0.0, 0.5, "m/s", "still, almost"),
+        Number.between("speed at the end", speeds[1], 0.0, 0.5, "m/s", "still"),
+        Number.between("overlaps itself at the end", in_itself(frames[-1].positions(0), RADIUS) / RADIUS, -1, 0.02, "radii"),
+        Number("mean time of a step", 1e3 * float(np.mean(seconds)), "ms"),
+    ]  # fmt: skip
+    shown = [0, 2, weak, *(int(np.flatnonzero(times >= t)[0]) for t in (_when(1000.0), _when(4000.0))), len(frames) - 1]
+    moments = [
+        Moment(f"{times[k]:.2f} s, {pull(times[k]):,.0f} N", [Tube.of(frames[k], 0, rod)], camera=_camera(frames[k], rod))
+        for k in shown
+    ]
+    growth = Plot(
+        "Distance of the ends", "time (s)", "m", [Series(times, spans, "", "-", BLUE)]
+    )  # fmt: skip
+    force = Plot(
+        "Length taken up by the knot",
+        "pull (N)",
+        "m",
+        [Series([pull(t) for t in times[weak:]], LENGTH - spans[weak:], "", "-", RED)],
+    )
+    return Outcome(numbers, moments, [growth, force], Camera(), columns=3)
+
+
+def _when(force: float) -> float:
+    return TIGHT + (GROWN - TIGHT) * math.log(force / WEAK) / math.log(STRONG / WEAK)
+
+
+def _camera(frame: Frame, rod: Rod) -> Camera:
+    """All at the same scale, with the knot in the middle."""
+    x = frame.positions(0)
+    bent = np.linalg.norm(x[2:] - 2.0 * x[1:-1] + x[:-2], axis=1)
+    centre = (bent[:, None] * x[1:-1]).sum(axis=0) / bent.sum()
+    return Camera((0.2, -1.0, 0.5), centre=(float(centre[0]), float(centre[1]), float(centre[2])), height=1.1)
