@@ -220,7 +220,7 @@ class Simulation:
         done, halvings = 0.0, 0  # in substeps; sums of powers of two are exact
         while done < self.substeps:
             part = 0.5**halvings
-            if self._contact_substep(done, part, careful=halvings >= CAREFUL):
+            if self._contact_substep(done, part, halvings):
                 done += part
                 # Longer again, where that fits: `done` must stay a multiple of the part.
                 if halvings > 0 and (done / (2.0 * part)).is_integer():
@@ -234,7 +234,7 @@ class Simulation:
                 done += part
         self._count_work()
 
-    def _contact_substep(self, done: float, part: float, careful: bool) -> bool:
+    def _contact_substep(self, done: float, part: float, halvings: int) -> bool:
         """From one moment of the frame to another, both in substeps. If it did not work out, everything is as before."""
         assert self._contact is not None
         begin, end = done / self.substeps, (done + part) / self.substeps
@@ -242,7 +242,8 @@ class Simulation:
         self._place(end)
         self._load_forces(time - 0.5 * h)
         known = self._contact.memory()
-        if self._contact.step(h, lambda skip: self._free_step(h, skip), self.scene.air_density, careful):
+        careful, last = halvings >= CAREFUL, halvings == MOST_HALVINGS
+        if self._contact.step(h, lambda skip: self._free_step(h, skip), self.scene.air_density, careful, last):
             return True
         self._contact.recall(known)
         self._place(begin)
@@ -394,7 +395,7 @@ class Simulation:
             for block, forces, of_block in zip(self.blocks, self._forces, skip, strict=True):
                 block.free_steps(h, 1, forces, self.scene.wind, 0.0, 0.0, True, of_block)
 
-        if not self._contact.step(h, free, 0.0, True):
+        if not self._contact.step(h, free, 0.0, careful=True, last=True):
             self._contact.recall(known)
             self._work = self._work + Work(halvings=1)
         self._count_work()

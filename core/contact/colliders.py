@@ -64,8 +64,10 @@ class ColliderMotion:
         self.put()
 
     @property
-    def any(self) -> bool:
-        return bool(self._colliders)
+    def moved(self) -> bool:
+        """Whether anything moves in the substep."""
+        both = (self.shapes.position, self.shapes.rotation, self.meshes.vertices)
+        return not all(np.array_equal(array[0], array[1]) for array in both)
 
     def _now(self) -> tuple[Array, Array, dict[int, Array]]:
         return self._position.copy(), self._rotation.copy(), dict(self._vertices)

@@ -93,6 +93,10 @@ class Detection:
         none = np.zeros((0, 2), int64)
         self._rod_pairs, self._shape_pairs, self._triangle_pairs, self._edge_pairs = none, none, none, none
 
+    def forget(self) -> None:
+        """Colliders have moved: candidates are to be sought anew."""
+        self._low[:], self._high[:] = np.inf, -np.inf
+
     def sweep(self) -> None:
         """Candidates for the way from `start` to `now`."""
         sweep_boxes(self.samples, self._margin, self._low, self._high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,6 +48,8 @@ class LinearSystem:
             if not curvature > 0.0:  # far from a solution the matrix may be indefinite; then this is as good as it gets
                 break
             step = product / curvature
+            if not math.isfinite(step * product):
+                break
             _add(d, p, step)
             _add(r, q, -step)
             z = self._inverse(chosen, r)

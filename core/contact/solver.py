@@ -61,10 +61,13 @@ class ContactSolver:
 
     # The substep --------------------------------------------------------------------------------------------------
 
-    def step(self, h: float, free: Callable[[list[Flags]], None], air_density: float, careful: bool) -> bool:
+    def step(
+        self, h: float, free: Callable[[list[Flags]], None], air_density: float, careful: bool, last: bool
+    ) -> bool:
         """Moves everything by h. `free` takes the free step of all rods but those to skip. False if that did not work out;
         the blocks are then where the attempt left them, and their saved states where it began. With `careful` it is tried once
-        more from where the rods were, if it fails from where they seem to go."""
+        more from where the rods were, if it fails from where they seem to go. Unless it is the last chance, rods may not even seem
+        to pass through each other, as they do if they went round each other's ends."""
         samples = self.detection.samples
         for block, rows in zip(self._blocks, self._rows, strict=True):
             samples.start[rows] = block.positions()
@@ -73,6 +76,8 @@ class ContactSolver:
         self._coupled[:] = False
         self._coupled[samples.rod[samples_of(self.keys, len(samples.after))]] = True
         free([self._coupled[rods] for rods in self._rods])
+        if self.colliders.moved:
+            self.detection.forget()
         known = self.memory()
         self._begin(self._coupled)
         good = self._solve()
@@ -80,6 +85,10 @@ class ContactSolver:
             self.keys, self.known = known
             self._begin(self._coupled, still=True)
             good = self._solve()
+        if good and not last and self._coupled.any():
+            self._base[:] = samples.start
+            self._look()
+            good = not self.detection.contacts.crossed[: self.detection.count].any()
         if good:
             self._finish(creep=False)
         return good

@@ -27,7 +27,7 @@ HANGING = 0.6 * STRAIGHT
 BRINGING, REST = 1.5, 3.0  # s: until then the ends are brought together, and left alone
 SPEED = 3.0  # m/s, at which they are pulled apart
 FARTHEST = 24.0  # m
-STEPS = 96  # per second; every one is looked at
+STEPS = 192  # per second; every one is looked at
 AFTER = 0.5  # s, shown after it breaks
 
 

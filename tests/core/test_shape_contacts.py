@@ -299,6 +299,7 @@ def test_nothing_thrown_passes_unseen(kind: int, moving: bool) -> None:
     assert len(thrown) > 0.9 * count
     crossed = contacts.crossed
     assert np.isin(thrown, k[crossed]).all()
+    assert (contacts.gap[~crossed] < 0.005).all()
     of_thrown = crossed & np.isin(k, thrown)
     # The normal is that of the side it came from: the rod is on the wrong side now, and was on the right one before.
     assert (np.einsum("ij,ij->i", contacts.normal, way[k])[of_thrown] < 0.0).all()

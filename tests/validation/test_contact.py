@@ -110,10 +110,9 @@ def test_incline_with_ordinary_tolerance(model: str) -> None:
         scene.add(rubber(stick(0)), model, friction=0.3)
         scene.collide(Plane(), friction=0.3)
         sim = Simulation(scene, threads=1)
-        for frame in sim.frames(13, 37):
-            pass
+        *_, frame = sim.frames(1, 37)
         speed = frame.velocities(0)[:, 0].mean()
-        assert abs(speed) < 1e-3 if side < 0.0 else speed > 0.05
+        assert abs(speed) < 1e-3 if side < 0.0 else speed > 0.01
 
 
 # Knots ----------------------------------------------------------------------------------------------------------------
@@ -278,7 +277,7 @@ def test_conveyor(model: str, axis: int) -> None:
 
 def thrown_rope(model: str) -> Simulation:
     scene = Scene(rod_contact=True)
-    s = np.linspace(0.0, 1.0, 31)
+    s = np.linspace(0.0, 1.0, 17)
     points = np.stack([s, 0.05 * np.sin(6.0 * s), 0.15 + 0.1 * s], axis=1)
     rope = Material(young_modulus=1e6, density=1000.0, damping_time=0.01, strands=20)
     scene.add(Rod.from_points(points, RADIUS, rope, rest="straight"), model, velocity=(-1.0, 0.5, 0.0), friction=0.5)
@@ -305,7 +304,8 @@ def crossing(model: str, friction: float) -> Scene:
     """Two rods that meet askew in space."""
     scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
     scene.add(rubber(stick(0, height=0.0)), model, velocity=(0.0, 0.3, 1.0), friction=friction)
-    scene.add(rubber(stick(1, height=0.05) + [0.08, 0.05, 0.0]), model, velocity=(0.2, 0.0, -1.0), friction=friction)
+    other = stick(1, height=0.05) + np.array([0.08, 0.05, 0.0])
+    scene.add(rubber(other), model, velocity=(0.2, 0.0, -1.0), friction=friction)
     return scene
 
 
