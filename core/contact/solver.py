@@ -19,6 +19,7 @@ from .known_forces import make_forces, prepare, samples_of
 from .linear import LinearSystem
 
 MOST_ITERATIONS = 16
+MOST_CAREFUL_ITERATIONS = 40
 MOST_SHORTENINGS = 12
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
@@ -80,11 +81,11 @@ class ContactSolver:
             self.detection.forget()
         known = self.memory()
         self._begin(self._coupled)
-        good = self._solve()
+        good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS)
         if not good and careful:
             self.keys, self.known = known
             self._begin(self._coupled, still=True)
-            good = self._solve()
+            good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS)
         if good and not last and self._coupled.any():
             self._base[:] = samples.start
             self._look()
@@ -117,7 +118,7 @@ class ContactSolver:
 
     # Newton's method -----------------------------------------------------------------------------------------------
 
-    def _solve(self) -> bool:
+    def _solve(self, most_iterations: int) -> bool:
         """True if it converged.
 
         Rods that press on each other make an island, and each island goes its own way. No iterate passes through another rod on
@@ -140,7 +141,7 @@ class ContactSolver:
                 return True
             self._linearise()
             verdict = self._judge()
-            if verdict.hopeless or iteration == MOST_ITERATIONS:
+            if verdict.hopeless or iteration == most_iterations:
                 return verdict.tolerable
             iteration += 1
             self.iterations += 1

@@ -26,7 +26,7 @@ INEXTENSIBLE = 1e8  # N: the paper's rod does not stretch at all
 FRICTION = 0.1
 STEP = 0.003  # s
 WEAK, STRONG = 200.0, 20_000.0  # N
-TIGHT, GROWN, SECONDS = 0.45, 0.9, 1.05  # s: up to when the weak force pulls; when the strong one has been reached; the end
+TIGHT, GROWN, SECONDS = 0.24, 0.6, 0.69  # s: up to when the weak force pulls; when the strong one has been reached; the end
 
 
 def loose_knot() -> Array:

@@ -148,4 +148,4 @@ def run() -> Outcome:
         for story, name, colour in ((more, "with the knot", BLUE), (less, "against it", RED))
     ]
     plot = Plot("Smooth changes and jumps", "turns", "writhe (turns)", series)
-    return Outcome(numbers, moments, [plot], Camera((0.2, -1.0, 0.4), centre=(0.0, 0.0, 0.03), height=0.3))
+    return Outcome(numbers, moments, [plot], Camera((0.2, -1.0, 0.4), centre=(0.0, 0.0, 0.035), height=0.24))

@@ -1,4 +1,4 @@
-"""Values for tests of the input: all kinds of bad ones as hypothesis strategies, and a few good ones."""
+"""Values for tests of the input: all kinds of bad ones as hypothesis strategies, and a few good ones; what is to come of bad ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from tendril.core import Material
+from tendril.core import Material, TendrilError
 
 many = settings(max_examples=250, deadline=None)
 RUBBER = Material.preset("rubber")
@@ -77,6 +78,14 @@ not_a_vector = st.one_of(
     st.tuples(st.floats(-1, 1), not_finite, st.floats(-1, 1)),
     st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.sampled_from(["1", None, [1.0], (), 1j])),
 )
+not_a_rotation = st.one_of(
+    not_a_vector,
+    st.sampled_from([np.zeros((3, 3)), 2.0 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.full((3, 3), np.nan)]),
+    st.sampled_from(
+        [np.ones((3, 3)), np.eye(4), np.eye(2), [[1, 0, 0], [0, 1, 0]], 1e200 * np.eye(3), (1.0, 0.0, 0.0)]
+    ),
+)
+too_far = st.sampled_from([(1.01e5, 0.0, 0.0), (0.0, -1e300, 0.0), (0, 0, 10**200)])
 not_a_function = rubbish.filter(lambda value: value is not None and not callable(value)) | st.floats()
 
 
@@ -90,3 +99,13 @@ def valid_points(n=6):
 def ring(n):
     angle = np.linspace(0.0, 2.0 * math.pi, n, endpoint=False)
     return np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+
+
+def refuse(call, *names):
+    """The call must fail, with one line that names one of the fields."""
+    with pytest.raises(TendrilError) as caught:
+        call()
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    assert len(message) < 300
+    assert any(name in message for name in names), message
