@@ -15,7 +15,8 @@ SMALLEST_SIZE = 0.01  # of a step along Newton's direction
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
 DOUBT = 0.1  # of forces, relative
-TOLERABLE = 0.05  # errors, in radii and segment lengths, of a step that is not worth being halved
+TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
+TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
 
 
@@ -100,7 +101,7 @@ class Islands:
         # When forces follow, the energy changes.
         self._energy[settled] = self._length[settled] = np.inf
         self._error[settled] = errors[settled]
-        fine = ~crossed & (errors < TOLERABLE) & (length < TOLERABLE)
+        fine = ~crossed & (errors < TOLERABLE) & (length < TOLERABLE_STEP * self._tolerance)
         return Verdict(
             reject, done, settled, stubborn,
             tolerable=bool(np.all(fine | ~active)),

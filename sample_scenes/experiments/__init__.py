@@ -37,5 +37,10 @@ def _row(name: str, title: str, source: str) -> Experiment:
 
 TABLE = {
     experiment.name: experiment
-    for experiment in (_row("michell_ring", "A twisted ring leaves its plane", "Bergou et al. 2008, Fig. 8"),)
+    for experiment in (
+        _row("michell_ring", "A twisted ring leaves its plane", "Bergou et al. 2008, Fig. 8"),
+        _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1"),
+        _row("plectonemes", "A twisted rod winds about itself", "Bergou et al. 2008, Fig. 9"),
+        _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10"),
+    )
 }

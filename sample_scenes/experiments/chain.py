@@ -22,7 +22,9 @@ from .strands import gap, passages
 LINKS, SEGMENTS, RADIUS = 8, 30, 0.1  # the links' own radius is 1 m
 OPENING = 0.26  # rad: the surfaces of a link's ends are 0.06 m apart
 PITCH = 1.65  # m from link to link at the start
-MADE_OF = Stiffness(2e3, 2.0, 2.0, 2.0, mass_per_length=5e-4, inertia_per_length=2.5e-6)  # bending and twisting as in the paper
+MADE_OF = Stiffness(
+    2e3, 2.0, 2.0, 2.0, mass_per_length=5e-4, inertia_per_length=2.5e-6
+)  # bending and twisting as in the paper
 STRAIGHT = PITCH * (LINKS - 1) + 2.0  # m from end to end at the start
 HANGING = 0.6 * STRAIGHT
 BRINGING, REST = 1.5, 3.0  # s: until then the ends are brought together, and left alone
@@ -122,7 +124,9 @@ def run() -> Outcome:
         Number.between("speed then", story.speed[broken:].max(), 2.0 * SPEED, math.inf, "m/s", "the links fly apart"),
         Number.between(
             "closed links: elastic energy, of that of the open ones when they break",
-            control.elastic[-1] / story.elastic[: broken + 1].max(), 2.0, math.inf,
+            control.elastic[-1] / story.elastic[: broken + 1].max(),
+            2.0,
+            math.inf,
         ),
         Number.equal("closed links: neighbours linked then", _together(control.linked[-1]), LINKS - 1),
         Number.equal("wires that passed through each other", story.passages + control.passages, 0),
@@ -132,9 +136,7 @@ def run() -> Outcome:
 
     def moment(what: Story, number: int, title: str = "") -> Moment:
         frame = what.frames[number]
-        tubes = [
-            Tube(frame.positions(k), RADIUS, (BLUE, ORANGE)[k % 2], what.rods[k].closed) for k in range(LINKS)
-        ]
+        tubes = [Tube(frame.positions(k), RADIUS, (BLUE, ORANGE)[k % 2], what.rods[k].closed) for k in range(LINKS)]
         return Moment(title or f"{frame.time:.2f} s, {width(frame.time):.1f} m", tubes)
 
     taut = round((REST + (STRAIGHT - HANGING) / SPEED) * STEPS)

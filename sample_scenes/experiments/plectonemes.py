@@ -81,7 +81,7 @@ def twisted(course: Course) -> Story:
     scene.add(rod, friction=0.0)
     scene.clamp(0, "start", spin=lambda time: -angle(time))
     scene.clamp(0, "end", spin=angle)
-    frames = list(Simulation(scene, frame_rate=FRAMES, substeps=8).frames(1, 1 + round(course.seconds * FRAMES)))
+    frames = list(Simulation(scene, frame_rate=FRAMES, substeps=12).frames(1, 1 + round(course.seconds * FRAMES)))
     link = ClampedLink(frames[0].positions(0), frames[0].directors(0))
     held = [angle(frame.time) for frame in frames]
     both = [link.of(f.positions(0), f.directors(0), (-a, a)) for f, a in zip(frames, held, strict=True)]
@@ -116,7 +116,9 @@ def run() -> Outcome:
         Number.equal("plectonemes of the one turned slowly", len(one), 1),
         Number.between("its edges that touch, of 200", sum(one), 60, math.inf),
         Number.between("plectonemes of the one turned quickly", len(many), 2, math.inf, says="one or many"),
-        Number.between("twist + writhe beyond what was put in", lost, -math.inf, 1e-9, "turns", "nothing passes through"),
+        Number.between(
+            "twist + writhe beyond what was put in", lost, -math.inf, 1e-9, "turns", "nothing passes through"
+        ),
         Number.between("deepest overlap", -min(s.gap.min() for s in (slow, quick)), -math.inf, 0.02, "radii"),
         Number.equal("steps given up", failures, 0),
     ]
@@ -124,7 +126,9 @@ def run() -> Outcome:
         Moment(f"{slow.turns[round(t * FRAMES)]:g} turns, {t:g} s", [Tube.of(slow.at(t), 0, slow.rod)]) for t in SHOWN
     ]
     moments += [
-        Moment(f"{QUICK.turns:g} turns in {QUICK.turns / QUICK.rate:g} s: {t:g} s", [Tube.of(quick.at(t), 0, quick.rod)])
+        Moment(
+            f"{QUICK.turns:g} turns in {QUICK.turns / QUICK.rate:g} s: {t:g} s", [Tube.of(quick.at(t), 0, quick.rod)]
+        )
         for t in SHOWN_QUICK
     ]
 

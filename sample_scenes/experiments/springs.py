@@ -111,14 +111,18 @@ def run() -> Outcome:
     distance = np.array([apart(frame) for frame in frames])
     between = np.array([-of_rods(frame.positions(1), RADIUS, frame.positions(2), RADIUS) for frame in frames])
     deep = np.array([deepest(frame) for frame in frames[1:]])
-    wound = [[passes_through(frame.positions(0), frame.positions(k)) for k in (1, 2)] for frame in (frames[0], frames[-1])]
+    wound = [
+        [passes_through(frame.positions(0), frame.positions(k)) for k in (1, 2)] for frame in (frames[0], frames[-1])
+    ]
     ends = np.array([frame.positions(0)[-1] for frame in frames])
     stretch = max(_stretch(frame.positions(0)) for frame in frames)
     met = int(np.flatnonzero(between < 0.01 * RADIUS)[0]) if (between < 0.01 * RADIUS).any() else len(frames) - 1
 
     numbers = [
         *(
-            Number.near(f"turns of the {side} spring about the strand", wound[1][k], wound[0][k], 1e-6, says="as before")
+            Number.near(
+                f"turns of the {side} spring about the strand", wound[1][k], wound[0][k], 1e-6, says="as before"
+            )
             for k, side in ((0, "left"), (1, "right"))
         ),
         Number.between("distance of the springs, of that at the start", float(distance.min() / distance[0]), 0.0, 0.5),

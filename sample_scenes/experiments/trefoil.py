@@ -52,9 +52,7 @@ def knotted() -> Rod:
         return float(points[-1, 0] - points[0, 0]) / length(points) - SPAN
 
     points = drawn(brentq(too_wide, 0.5, 100.0))
-    return Rod.from_points(
-        resampled(points * (LENGTH / length(points)), SEGMENTS), RADIUS, SILICONE, rest="straight"
-    )
+    return Rod.from_points(resampled(points * (LENGTH / length(points)), SEGMENTS), RADIUS, SILICONE, rest="straight")
 
 
 class Story(NamedTuple):
@@ -129,7 +127,9 @@ def run() -> Outcome:
         Number.between("stands out in the end, turned with it", away(more.frames[-1]), 0.0, 0.06, "lengths"),
         Number.between("stands out in the end, turned against it", away(less.frames[-1]), 0.08, 1.0, "lengths"),
         Number.equal("frames in which it is a trefoil", int(more.trefoil.sum() + less.trefoil.sum()), len(frames)),
-        Number.between("twist + writhe beyond what was put in", lost, -math.inf, 1e-9, "turns", "nothing passes through"),
+        Number.between(
+            "twist + writhe beyond what was put in", lost, -math.inf, 1e-9, "turns", "nothing passes through"
+        ),
         Number.between("deepest overlap", -min(more.gap.min(), less.gap.min()), -math.inf, 0.02, "radii"),
         Number.equal("steps given up", sum(frame.report.failures for frame in frames), 0),
     ]

