@@ -14,6 +14,7 @@ from .coulomb import Forces, across_rods
 
 MOST_SOLVES = 60
 TOLERANCE = 1e-2  # relative
+LARGEST_GROWTH = 1e6  # of the residual in one iteration
 
 Chosen = Sequence[tuple[int, Ints]]  # number of a block, and of rods in it
 
@@ -54,6 +55,8 @@ class LinearSystem:
             _add(r, q, -step)
             z = self._inverse(chosen, r)
             old, product = product, _dot(r, z)
+            if not product < LARGEST_GROWTH * old:  # round-off has taken over
+                break
             _scale_and_add(p, product / old, z)
             _scale_and_add(bp, product / old, r)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -80,22 +81,22 @@ def pulled(closed: bool, farthest: float) -> Story:
     scene = Scene(drag=1.0, rod_contact=True)
     for rod in rods:
         scene.add(rod, friction=0.2)
-    for rod, side in ((0, -1.0), (LINKS - 1, 1.0)):
-        x = rods[rod].points
-        held = int(np.argmax(side * x[:, 0]))
-        scene.pin(rod, held, _path(x[held], side))
+    for end, side in ((0, -1.0), (LINKS - 1, 1.0)):
+        points = rods[end].points
+        held = int(np.argmax(side * points[:, 0]))
+        scene.pin(end, held, _path(points[held], side))
     simulation = Simulation(scene, frame_rate=STEPS, substeps=1)
     frames, linked, gaps, through = [simulation.current()], [], [], 0
     until = math.inf
     while True:
         frame = frames[-1]
         x = [frame.positions(rod) for rod in range(LINKS)]
-        linked.append([linking_number(a, b) for a, b in zip(x, x[1:], strict=False)])
-        gaps.append(min(gap(a, b, 2.0 * RADIUS, closed) for a, b in zip(x, x[1:], strict=False)) / RADIUS)
+        linked.append([linking_number(a, b) for a, b in pairwise(x)])
+        gaps.append(min(gap(a, b, 2.0 * RADIUS, closed) for a, b in pairwise(x)) / RADIUS)
         if len(frames) > 1:
             before = [frames[-2].positions(rod) for rod in range(LINKS)]
             pairs = [(i, j) for i in range(LINKS) for j in range(i + 1, LINKS)]
-            through += sum(passages(before[i], before[j], x[i], x[j]) for i, j in pairs)
+            through += sum(passages(before[i], before[j], x[i], x[j], closed) for i, j in pairs)
         if np.abs(np.abs(linked[-1]) - 1.0).max() > 1e-6:
             until = min(until, frame.time + AFTER)
         if width(frame.time) >= farthest or frame.time >= until:

@@ -103,8 +103,9 @@ def plectonemes(points: Array) -> list[int]:
 def run() -> Outcome:
     slow, quick = twisted(SLOW), twisted(QUICK)
     lost = max(float(np.abs(s.twist + s.writhe - s.turns - s.writhe[0]).max()) for s in (slow, quick))
-    before = int(np.argmax(slow.twist[: int(np.argmax(slow.writhe > BUCKLED))]))
-    soon = before + FRAMES
+    buckled = slow.writhe > BUCKLED
+    before = int(np.argmax(slow.twist[: int(np.argmax(buckled))])) if buckled.any() else len(buckled) - 1
+    soon = min(before + FRAMES, len(buckled) - 1)
     one, many = plectonemes(slow.frames[-1].positions(0)), plectonemes(quick.frames[-1].positions(0))
     failures = sum(frame.report.failures for s in (slow, quick) for frame in s.frames)
     numbers = [

@@ -40,8 +40,12 @@ def _nearest(points: Array, radius: float) -> tuple[Array, NDArray[np.int64]]:
 
 def gap(first: Array, second: Array, reach: float, closed: bool = False) -> float:
     """Between the surfaces of two rods whose radii add up to `reach`, m."""
-    loops = [np.vstack([x, x[:1]]) if closed else np.ascontiguousarray(x) for x in (first, second)]
-    return float(_distance(*loops)) - reach
+    return float(_distance(_edges_of(first, closed), _edges_of(second, closed))) - reach
+
+
+def _edges_of(points: Array, closed: bool) -> Array:
+    """Every edge from one row to the next: a closed rod's first vertex comes again at the end."""
+    return np.vstack([points, points[:1]]) if closed else np.ascontiguousarray(points)
 
 
 def resampled(points: Array, edges: int) -> Array:
@@ -51,9 +55,9 @@ def resampled(points: Array, edges: int) -> Array:
     return np.stack([np.interp(places, along, points[:, axis]) for axis in range(3)], axis=1)
 
 
-def passages(first: Array, second: Array, first_after: Array, second_after: Array) -> int:
-    """How many pairs of edges of two open rods pass through each other on a straight way from one moment to another."""
-    return int(_passages(*(np.ascontiguousarray(x) for x in (first, second, first_after, second_after))))
+def passages(first: Array, second: Array, first_after: Array, second_after: Array, closed: bool = False) -> int:
+    """How many pairs of edges of two rods pass through each other on a straight way from one moment to another."""
+    return int(_passages(*(_edges_of(x, closed) for x in (first, second, first_after, second_after))))
 
 
 class ClampedLink:

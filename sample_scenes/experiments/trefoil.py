@@ -108,11 +108,12 @@ def run() -> Outcome:
     rest = round(REST * FRAMES)
     numbers = []
     for name, story in (("with the knot", more), ("against it", less)):
+        jump_at = float(story.turns[story.jump]) if story.jump >= 0 else math.nan
         earlier = story.jump - round(0.5 / RATE * FRAMES)
         smooth = abs(story.writhe[earlier] - story.writhe[rest])
         jumped = abs(story.writhe[story.jump + FRAMES // 2] - story.writhe[story.jump])
         numbers += [
-            Number.between(f"turned {name}: turns when it jumps", story.turns[story.jump], 0.5, TURNS),
+            Number.between(f"turned {name}: turns when it jumps", jump_at, 0.5, TURNS),
             Number.between(f"turned {name}: writhe changed until half a turn before", smooth, 0.0, 0.3, "turns"),
             Number.between(f"turned {name}: writhe changes within half a second", jumped, 0.5, math.inf, "turns"),
         ]
