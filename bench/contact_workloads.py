@@ -52,7 +52,7 @@ def rope_on_cylinders() -> Result:
 
 def tight_knot() -> Result:
     """W6: knot, 100 segments, drawn tight by 200 to 20,000 N: a step, on one core."""
-    rod, sim = knot.simulation(threads=1)
+    _rod, sim = knot.simulation(threads=1)
     sim.step_frame()
     start = time.perf_counter()
     frames = [sim.step_frame() for _ in range(round(knot.SECONDS / knot.STEP) - 1)]
@@ -66,7 +66,7 @@ def tight_knot() -> Result:
 
 def drop_on_cylinders() -> Result:
     """W7: rod, 200 segments, bounces on three cylinders: a step, on one core."""
-    rod, sim = cylinders.simulation(threads=1)
+    _rod, sim = cylinders.simulation(threads=1)
     frames = [sim.step_frame() for _ in range(round(0.5 / cylinders.STEP))]  # until it touches
     start = time.perf_counter()
     frames = [sim.step_frame() for _ in range(round(3.0 / cylinders.STEP))]

@@ -30,6 +30,7 @@ STRAIGHT = PITCH * (LINKS - 1) + 2.0  # m from end to end at the start
 HANGING = 0.6 * STRAIGHT
 BRINGING, REST = 1.5, 3.0  # s: until then the ends are brought together, and left alone
 SPEED = 3.0  # m/s, at which they are pulled apart
+TAUT = REST + (STRAIGHT - HANGING) / SPEED  # s
 FARTHEST = 28.0  # m
 CLOSED = 20.0  # m: so far the one with closed links is pulled, and these then are long and narrow
 STEPS = 192  # per second; every one is looked at
@@ -98,7 +99,7 @@ def pulled(closed: bool, farthest: float) -> Story:
             pairs = [(i, j) for i in range(LINKS) for j in range(i + 1, LINKS)]
             through += sum(passages(before[i], before[j], x[i], x[j], closed) for i, j in pairs)
         if np.abs(np.abs(linked[-1]) - 1.0).max() > 1e-6:
-            until = min(until, frame.time + AFTER)
+            until = min(until, max(frame.time, TAUT) + AFTER)
         if width(frame.time) >= farthest or frame.time >= until:
             break
         frames.append(simulation.step_frame())
@@ -140,10 +141,9 @@ def run() -> Outcome:
         tubes = [Tube(frame.positions(k), RADIUS, (BLUE, ORANGE)[k % 2], what.rods[k].closed) for k in range(LINKS)]
         return Moment(title or f"{frame.time:.2f} s, {width(frame.time):.1f} m", tubes)
 
-    taut = round((REST + (STRAIGHT - HANGING) / SPEED) * STEPS)
     moments = [
         moment(story, hanging),
-        moment(story, taut),
+        moment(story, round(TAUT * STEPS)),
         moment(story, broken - 2),
         moment(story, broken + STEPS // 24),
         moment(story, len(story.frames) - 1),

@@ -63,7 +63,7 @@ def rods() -> list[Rod]:
     wire, area = made_of(SPRING, SPRING * math.pi * RADIUS**2), (-2.3, 2.3 - LONG)
     return [
         Rod.from_points(strand, RADIUS, stiffness=made_of(STRAND, INEXTENSIBLE), damping_time=DAMPING),
-        *(Rod.from_points(coils + (x, 0.0, 0.0), RADIUS, stiffness=wire, damping_time=DAMPING) for x in area),
+        *(Rod.from_points((*coils, x, 0.0, 0.0), RADIUS, stiffness=wire, damping_time=DAMPING) for x in area),
     ]
 
 
