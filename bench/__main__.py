@@ -1,6 +1,7 @@
 """`make bench`: the workloads, how time grows, what starting costs; as a table and as out/bench.json.
 
-Each time is also given in runs of a fixed reference kernel in the same process, so that machines can be compared.
+Each time is also given in runs of a fixed reference kernel in the same process, so that machines can be compared. Ends with code 1
+if something takes longer, or is less accurate, than its limit.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core import Material, Rod, Scene, Simulation
-from . import workloads
+from . import contact_workloads, workloads
 from .reference import reference_seconds
 
 SEGMENTS = [200 * 2**k for k in range(7)]  # in one rod
@@ -34,9 +36,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     unit = reference_seconds()
     rows: list[dict[str, Any]] = []
+    missed: list[str] = []
 
-    def add(name: str, seconds: float, **figures: Any) -> None:
+    def add(name: str, seconds: float, limits: dict[str, float] | None = None, **figures: Any) -> None:
         rows.append({"name": name, "seconds": seconds, "reference_runs": seconds / unit, **figures})
+        if limits:
+            rows[-1]["limits"] = limits
+            missed.extend(
+                f"{name}: {key} {rows[-1][key]:.4g}, at most {most:g}"
+                for key, most in limits.items()
+                if not rows[-1][key] <= most
+            )
         remarks = ", ".join(
             f"{key.replace('_', ' ')} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
             for key, value in figures.items()
@@ -50,7 +60,14 @@ def main(arguments: list[str] | None = None) -> int:
         add(f"{name} {work.__doc__.split(':')[1].split(',')[0].strip()}", result["seconds"], **result["figure"])
     seconds, figure = workloads.best_of(2, workloads.swinging_rope_finely)
     add("W2 with the energy kept", seconds, **figure)
+    for name, work in contact_workloads.CONTACT_WORKLOADS.items():
+        seconds, figure = workloads.best_of(contact_workloads.TIMES.get(name, 1), work)
+        title = (work.__doc__ or "").split(":")[1].split(",")[0].strip()
+        add(f"{name} {title}", seconds, contact_workloads.LIMITS[name], **figure)
     if not options.quick:
+        for name, seconds, figure in contact_scaling():
+            limits = {"growth": contact_workloads.MOST_GROWTH} if "growth" in figure else None
+            add(name, seconds, limits, **figure)
         for number, seconds in step_times("segments in one rod", SEGMENTS, one_rod):
             add(f"a step, {number} segments in one rod", seconds, per_segment_us=1e6 * seconds / number)
         for number, seconds in step_times("rods", RODS, many_rods):
@@ -61,7 +78,27 @@ def main(arguments: list[str] | None = None) -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"reference_seconds": unit, "rows": rows}, indent=1))
     print(f"\nwritten to {options.out}")
-    return 0
+    for miss in missed:
+        print(f"over its limit: {miss}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+def contact_scaling() -> Iterator[tuple[str, float, dict[str, float]]]:
+    """Frames of hair that lies on a plane, ever more of it; and the same number of strands, ever more of them across each other.
+
+    `growth` is that of time per doubling, from the row before."""
+    strands, spacings = contact_workloads.STRANDS, contact_workloads.SPACINGS
+    for what in ("strands", "contacts"):
+        cases = [(count, 0.1) for count in strands] if what == "strands" else [(1000, apart) for apart in spacings]
+        before: tuple[float, int] | None = None
+        for count, apart in cases:
+            seconds, contacts = contact_workloads.lying_hair(count, apart)
+            size = count if what == "strands" else contacts
+            figure: dict[str, float] = {"contacts": contacts, "per_contact_us": 1e6 * seconds / max(contacts, 1)}
+            if before is not None:
+                figure["growth"] = contact_workloads.growth(*before, seconds, size)
+            before = seconds, size
+            yield f"a frame, {count} strands {100 * apart:g} cm apart", seconds, figure
 
 
 def one_rod(segments: int) -> Simulation:

@@ -5,7 +5,6 @@ Figures are measured with geometry of their own (`overlap.py`): what the solver 
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Callable
@@ -28,6 +27,7 @@ SPACINGS = (0.2, 0.1, 0.05, 0.025)  # m between strands: the nearer, the more th
 LYING = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
 HAIR = Material(young_modulus=3.9e9, density=1300.0, poisson_ratio=0.4)
 HAIR_RADIUS, HAIR_LENGTH, HAIR_SEGMENTS = 40e-6, 0.25, 25
+WAVE, WAVE_LENGTH = 5e-4, 0.05  # m, of hair on a plane
 
 
 def rope_on_cylinders() -> Result:
@@ -104,12 +104,13 @@ def hair_on_a_sphere(strands: int = 1000, fall: int = 30, lying: int = 6) -> Res
 
 
 def broad_phase() -> Result:
-    """W9: pairs, 25,000 segments of hair that lies on a plane: boxes, tree and pairs."""
+    """W9: pairs, 25,000 segments of hair in one layer: boxes, tree and pairs."""
     sim = loose_hair(1000)
-    for _ in range(4):
-        sim.step_frame()
     assert sim._contact is not None
     samples = sim._contact.detection.samples
+    samples.now[:] = np.concatenate([sim.current().positions(rod) for rod in range(1000)])
+    samples.now[:, 2] = HAIR_RADIUS  # all in one layer
+    samples.start[:] = samples.now
     low, high = np.zeros_like(samples.now), np.zeros_like(samples.now)
     phase, workers = BroadPhase(), Workers()
     least, pairs = math.inf, 0
@@ -123,7 +124,7 @@ def broad_phase() -> Result:
 
 
 def loose_hair(strands: int, spacing: float = 0.1) -> Simulation:
-    """Hair that falls a millimetre or so on a plane, each strand across so many others: how many depends on their spacing alone."""
+    """Wavy hair that falls on a plane, each strand across others: how many depends on their spacing alone."""
     random = np.random.default_rng(7)
     scene = Scene(rod_contact=True)
     scene.collide(Plane(), friction=0.3)
@@ -135,8 +136,9 @@ def loose_hair(strands: int, spacing: float = 0.1) -> Simulation:
         x, y = spacing * (np.array([column, row]) + random.uniform(-0.5, 0.5, 2))
         angle = random.uniform(0.0, 2.0 * math.pi)
         layer = (row % apart) * apart + column % apart
-        middle = (x, y, 3.0 * HAIR_RADIUS * (1 + layer))
+        middle = (x, y, 3.0 * HAIR_RADIUS + (2.0 * WAVE + 3.0 * HAIR_RADIUS) * layer)
         points = along * (math.cos(angle), math.sin(angle), 0.0) + middle
+        points[:, 2] += WAVE * (1.0 + np.cos(2.0 * math.pi * along[:, 0] / WAVE_LENGTH + random.uniform(0.0, 6.0)))
         scene.add(Rod.from_points(points, HAIR_RADIUS, HAIR), friction=0.3)
     return Simulation(scene)
 
@@ -156,10 +158,9 @@ def lying_hair(strands: int, spacing: float = 0.1, fall: int = 4, times: int = 3
     return least, acting(sim)
 
 
-def growths(times: list[float], sizes: list[int]) -> list[float]:
+def growth(seconds: float, size: int, later: float, larger: int) -> float:
     """By what time grows per doubling of the size."""
-    pairs = zip(itertools.pairwise(times), itertools.pairwise(sizes), strict=True)
-    return [(b / a) ** (1.0 / math.log2(m / n)) for (a, b), (n, m) in pairs]
+    return float((later / seconds) ** (1.0 / math.log2(larger / size)))
 
 
 def acting(sim: Simulation) -> int:

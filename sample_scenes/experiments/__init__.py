@@ -42,5 +42,8 @@ TABLE = {
         _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1"),
         _row("plectonemes", "A twisted rod winds about itself", "Bergou et al. 2008, Fig. 9"),
         _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10"),
+        _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14"),
+        _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15"),
+        _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17"),
     )
 }

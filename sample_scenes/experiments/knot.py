@@ -1,7 +1,7 @@
 """A loose overhand knot is drawn tight by 200 N, and then by up to 20,000 N.
 
-Material, radius, forces, 100 segments and the time step are the paper's; it says nothing of length and friction. One end is pinned, and
-so pulls back with what pulls at the other: were both free, the whole knot would fly about, a few grams in no one's hands.
+Material, radius, forces, 100 segments and the time step are the paper's; it says nothing of length and friction. One end is pinned,
+and so pulls back with what pulls at the other: were both free, the whole knot would fly about, a few grams in no one's hands.
 """
 
 from __future__ import annotations
@@ -80,6 +80,11 @@ def run() -> Outcome:
         start = time.perf_counter()
         frames.append(sim.step_frame())
         seconds.append(time.perf_counter() - start)
+    return told(rod, frames, float(np.mean(seconds)))
+
+
+def told(rod: Rod, frames: list[Frame], seconds: float) -> Outcome:
+    """Of all frames, and how long one took."""
     times = np.array([frame.time for frame in frames])
     spans = np.array([span(frame) for frame in frames])
     lengths = np.array([np.linalg.norm(np.diff(frame.positions(0), axis=0), axis=1).sum() for frame in frames])
@@ -95,7 +100,7 @@ def run() -> Outcome:
         Number.between(f"moves in the last {LAST:g} s of 200 N", ways[0], 0.0, 0.1, "radii", "still"),
         Number.between(f"moves in the last {LAST:g} s of 20,000 N", ways[1], 0.0, 0.1, "radii", "still"),
         Number.between("overlaps itself at the end", in_itself(frames[-1].positions(0), RADIUS) / RADIUS, -1, 0.02, "radii"),
-        Number("mean time of a step", 1e3 * float(np.mean(seconds)), "ms"),
+        Number("mean time of a step", 1e3 * seconds, "ms"),
     ]  # fmt: skip
     shown = [0, 2, weak, *(int(np.flatnonzero(times >= t)[0]) for t in (_when(1000.0), _when(4000.0))), len(frames) - 1]
     moments = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bad_values import Hostile, not_finite, rubbish, valid_points, wrong_arrays
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tendril.core import Box, Capsule, Cylinder, Material, Mesh, Plane, Rod, Scene, Simulation, Sphere
 from tendril.core.geometry.rotations import rotation_about
@@ -231,6 +231,10 @@ useless = st.one_of(
 
 @settings(max_examples=60, deadline=None)
 @given(useless, st.sampled_from([0.0, 0.05]), st.sampled_from(list(SHAPES)))
+@example(((1e300, 0.0, 0.0), None), 0.05, "box")
+@example(((1.1e5, 0.0, 0.0), None), 0.05, "mesh")
+@example(1e6 * SHEET, 0.05, "mesh")
+@example((None, np.diag([1.0, 1.0, -1.0])), 0.05, "cylinder")
 def test_what_is_of_no_use_is_ignored(value: Any, since: float, name: str) -> None:
     """Things stay where they were last, and the simulation goes on."""
     shape = SHAPES[name]

@@ -184,6 +184,10 @@ def test_a_running_simulation_is_left_alone_by_bad_calls() -> None:
         )
 
     bother()
+    for matrix in (2.0 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.ones((3, 3)), np.zeros((3, 3))):
+        refuse(lambda matrix=matrix: sim.move_collider(0, (0.0, 0.0, -4.0), matrix), "rotation is")
+    for points in (SHEET[:3], 1e6 * SHEET, np.nan * SHEET):
+        refuse(lambda points=points: sim.move_collider(1, (0.0, 0.0, -4.0), QUARTER, points), "vertices is")
     sim.step_frame()
     twin.step_frame()
     assert sim.state().tobytes() == twin.state().tobytes()
