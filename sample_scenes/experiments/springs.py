@@ -1,8 +1,9 @@
 """A strand passes through two springs; a weight pulls its middle down, the springs slide towards each other and collide.
 
 Materials, radius, numbers of segments and the time step are the paper's; it says nothing of lengths and loads. One end of the
-strand is clamped. The other lies in a chute of colliders without friction, and a light pull along the chute takes the place of whatever
-keeps the end from being drawn out of it. The weight is a force on one vertex: it is drawn, but the springs don't feel it.
+strand is clamped. The other lies in a chute of colliders without friction, and a light pull along the chute takes the place of
+whatever keeps the end from being drawn out of it. The weight is a force on one vertex: it is drawn, but the springs don't feel
+it.
 """
 
 from __future__ import annotations
