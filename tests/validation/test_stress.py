@@ -20,7 +20,7 @@ from tendril.core.geometry.crossing import point_crosses_triangle, segments_cros
 
 from .stress_scenes import RATE, StressScene, stress_scene
 
-SAMPLE = 25
+SAMPLE = tuple(range(21))
 ALL = 500
 ENERGY = 1e-6  # of all there is in the scene
 SPEED = (
@@ -261,13 +261,13 @@ def check(seed: int) -> None:
         assert outcome.gain <= ENERGY, f"gains {outcome.gain}, {told}"
 
 
-@pytest.mark.parametrize("seed", range(SAMPLE))
+@pytest.mark.parametrize("seed", SAMPLE)
 def test_nothing_passes_through(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(SAMPLE, ALL))
+@pytest.mark.parametrize("seed", range(len(SAMPLE), ALL))
 def test_nothing_passes_through_anything(seed: int) -> None:
     check(seed)
 
@@ -275,7 +275,7 @@ def test_nothing_passes_through_anything(seed: int) -> None:
 def test_without_contact_passages_are_seen() -> None:
     """Or else the others would show nothing."""
     seen: set[str] = set()
-    for seed in range(SAMPLE):
+    for seed in SAMPLE:
         stress = stress_scene(seed)
         sim = Simulation(stress.scene, RATE, threads=1)
         outcome = Outcome()
