@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import Array
 from ...geometry.frames import any_normal, bishop_directors, transport, turn, twist_angles
@@ -40,9 +41,10 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays
         b.rods.closed[r] = bench.rods.closed[0]
         b.rods.damping_time[r] = bench.rods.damping_time[0]
         rows = slice(int(b.rods.start[r]), int(b.rods.start[r + 1]))
-        for whole, part in ((b.rods[3:], bench.rods[3:]), (b.state, bench.state)):
-            for target, source in zip(whole, part, strict=True):
-                target[rows] = source
+        wholes: list[NDArray[Any]] = [*b.rods[3:], *b.state]
+        parts: list[NDArray[Any]] = [*bench.rods[3:], *bench.state]
+        for target, source in zip(wholes, parts, strict=True):
+            target[rows] = source
         for target, source in zip(b.holds, bench.holds, strict=True):
             target[:, rows] = source
     return b
