@@ -10,6 +10,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import Frame, Rod, Scene, Simulation, Stiffness
 from ...core.contact.shapes import Cylinder
@@ -97,5 +98,5 @@ def run() -> Outcome:
     return Outcome(numbers, moments, [path, energy], Camera((0.12, -1.0, 0.3)), columns=2)
 
 
-def _first(flags: np.ndarray) -> int:
+def _first(flags: NDArray[np.bool_]) -> int:
     return int(np.flatnonzero(flags)[0])

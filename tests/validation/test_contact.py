@@ -213,24 +213,26 @@ def turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_rolling_between_plates(model: str) -> None:
-    """The plate goes x, the rod x / 2, and turns by x / 2 r: nothing slides. It is squeezed by a hundredth of its radius."""
-    scene = Scene()
-    scene.add(rubber(stick(1)), model, friction=0.5)
-    scene.collide(Plane(), friction=0.5)
-    height = 2.01 * RADIUS + 0.05
+    """The plate goes x, the rod x / 2, and turns by x / 2 r: nothing slides. The plate presses by bending the rod between two
+    supports, by half its radius: sections are rigid, and plates closer than they are thick would ask for the impossible."""
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    stiff = Material(young_modulus=1e8, density=1000.0)
+    scene.add(Rod.from_points(stick(1, segments=24), RADIUS, stiff), model, friction=0.5)
+    for side in (-1.0, 1.0):
+        scene.collide(Box((2.0, 0.06, 0.1), (0.0, 0.2 * side, -0.05)), friction=0.5)
 
     def plate(t: float) -> tuple[float, float, float]:
-        return 0.1 * max(t - 0.25, 0.0), 0.0, height - 0.02 * RADIUS * min(4.0 * t, 1.0)
+        return 0.1 * max(t - 0.25, 0.0), 0.0, 2.01 * RADIUS + 0.05 - 0.5 * RADIUS * min(4.0 * t, 1.0)
 
-    scene.collide(Box((2.0, 2.0, 0.1), plate(0.0)), friction=0.5, path=lambda t: (plate(t), UPRIGHT))
+    scene.collide(Box((2.0, 0.06, 0.1), plate(0.0)), friction=0.5, path=lambda t: (plate(t), UPRIGHT))
     sim = precise(scene)
-    before, angle = sim.current().directors(0), np.zeros(10)
+    before, angle = sim.current().directors(0), np.zeros(24)
     for frame in sim.frames(2, 31):
         angle += turned(before, frame.directors(0))
         before = frame.directors(0)
     way = 0.5 * plate(frame.time)[0]
-    assert frame.positions(0)[:, 0] == pytest.approx(np.full(11, way), rel=2e-3)
-    assert angle == pytest.approx(np.full(10, way / RADIUS), rel=2e-3)
+    assert frame.positions(0)[:, 0] == pytest.approx(np.full(25, way), rel=5e-3)
+    assert angle == pytest.approx(np.full(24, way / RADIUS), rel=5e-3)
 
 
 @pytest.mark.parametrize("model", MODELS)
