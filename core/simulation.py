@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -243,7 +244,8 @@ class Simulation:
         self._load_forces(time - 0.5 * h)
         known = self._contact.memory()
         careful, last = halvings >= CAREFUL, halvings == MOST_HALVINGS
-        if self._contact.step(h, lambda skip: self._free_step(h, skip), self.scene.air_density, careful, last):
+        free = partial(self._free_steps, h, 1, False)
+        if self._contact.step(h, free, self.scene.air_density, careful, last):
             return True
         self._contact.recall(known)
         self._place(begin)
@@ -262,10 +264,15 @@ class Simulation:
         """At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on."""
         return (self.frame - self.first_frame + fraction) / self.frame_rate
 
-    def _free_step(self, h: float, skip: list[NDArray[np.bool_]]) -> None:
+    def _free_steps(
+        self, h: float, count: int, settling: bool, skip: Sequence[NDArray[np.bool_] | None] | None = None
+    ) -> None:
+        """The free steps of all rods but those to skip, per block. To settle there is no air."""
         scene = self.scene
-        for block, forces, of_block in zip(self.blocks, self._forces, skip, strict=True):
-            block.free_steps(h, 1, forces, scene.wind, scene.air_density, scene.drag, False, of_block)
+        air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
+        skipped = skip or [None] * len(self.blocks)
+        for block, forces, of_block in zip(self.blocks, self._forces, skipped, strict=True):
+            block.free_steps(h, count, forces, scene.wind, air, drag, settling, of_block)
 
     def _count_work(self) -> None:
         for block in self.blocks:
@@ -376,26 +383,18 @@ class Simulation:
             self._contact.unpack_state(contact)
 
     def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
-        scene = self.scene
         self._send_holds(self._holds.poses())
         self._load_forces(time)
         if self._contact is not None:  # only to look for rest
             self._step_to_rest(h)
             return
-        for block, forces in zip(self.blocks, self._forces, strict=True):
-            air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
-            block.free_steps(h, count, forces, scene.wind, air, drag, settling)
-            self._work = self._work + block.take_work()
+        self._free_steps(h, count, settling)
+        self._count_work()
 
     def _step_to_rest(self, h: float) -> None:
         assert self._contact is not None
         known = self._contact.memory()
-
-        def free(skip: list[NDArray[np.bool_]]) -> None:
-            for block, forces, of_block in zip(self.blocks, self._forces, skip, strict=True):
-                block.free_steps(h, 1, forces, self.scene.wind, 0.0, 0.0, True, of_block)
-
-        if not self._contact.step(h, free, 0.0, careful=True, last=True):
+        if not self._contact.step(h, partial(self._free_steps, h, 1, True), 0.0, careful=True, last=True):
             self._contact.recall(known)
             self._work = self._work + Work(halvings=1)
         self._count_work()

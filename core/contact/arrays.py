@@ -57,7 +57,7 @@ class Meshes(NamedTuple):
     vertices: Array  # (2, V, 3)
     triangles: Ints  # (F, 3)
     edges: Ints  # (E, 2) each once
-    opposite: Ints  # (E, 2) the third vertex of the triangles on either side, -1: none
+    opposite: Ints  # (E, 2) the third vertex of the triangles on either side, -1: none; -2 where more than two meet
     ring_start: Ints  # (V + 1,) neighbours of vertex v are ring[ring_start[v]:ring_start[v + 1]]
     ring: Ints
     mesh_of_triangle: Ints  # (F,)
@@ -79,7 +79,9 @@ class Contacts(NamedTuple):
     at: Array  # (C, 2) where on the edge, from 0 to 1
     normal: Array  # (C, 3) unit vector from B to A
     gap: Array  # (C,) m from surface to surface, at `now`; negative: overlap
-    before: Array  # (C,) m, the gap of the same two points along the same normal at `start`
+    before: (
+        Array  # (C,) m, the gap of the same two features at `start`; where there is no overlap now it may be the gap
+    )
     slide: Array  # (C, 3) m, how far the collider's surface moves in the substep at this point; zero between rods
     arm: Array  # (C, 2) m, radius of each side's edge
     friction: Array  # (C,)

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import Array, TendrilError, array, whole
+from ..errors import LARGEST_SIZE, Array, TendrilError, array, whole
 from ..geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 from ..geometry.rotations import are_rotations, interpolate_rotations
+from ..holds import are_places, usable
 from .arrays import Meshes, Shapes
 from .mesh_topology import pack_meshes
 from .shapes import Box, Capsule, Collider, Cylinder, Mesh, Plane, Shape, Sphere
 
-FARTHEST = 1e5  # m from the origin
+FARTHEST = 10.0 * LARGEST_SIZE  # m from the origin
 
 
 class ColliderMotion:
@@ -130,12 +131,12 @@ class ColliderMotion:
             given = collider.path(time)
             if k in self._vertices:
                 points = usable(given, self._vertices[k].shape)
-                if points is not None:
+                if points is not None and np.all(are_places(points)):
                     self._vertices[k] = points
                     continue
             if isinstance(given, (tuple, list)) and len(given) == 2:
                 position, rotation = usable(given[0], (3,)), usable(given[1], (3, 3))
-                if position is not None:
+                if position is not None and are_places(position):
                     self._position[k] = position
                 if rotation is not None and are_rotations(rotation):
                     self._rotation[k] = rotation
@@ -148,15 +149,6 @@ class ColliderMotion:
         self.shapes.rotation[1] = self._rotation[self._convex] @ self._own_rotation[self._convex]
         for k, rows in self._mesh_rows.items():
             self.meshes.vertices[1, rows] = self._vertices[k] @ self._rotation[k].T + self._position[k]
-
-
-def usable(value: Any, shape: tuple[int, ...]) -> Array | None:
-    """A value from a function of the user's, if it is finite, fits and is not far out."""
-    try:
-        result = array("value", value, shape, "give finite numbers")
-    except TendrilError:
-        return None
-    return result if np.abs(result).max() <= FARTHEST else None
 
 
 def _describe(shape: Shape) -> tuple[int, ArrayLike, ArrayLike, ArrayLike]:

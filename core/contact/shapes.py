@@ -64,31 +64,25 @@ class Sphere:
 
 
 @dataclass(frozen=True, eq=False)
-class Capsule:
+class _Round:
+    """What a capsule and a cylinder have in common; the length is along their own z axis."""
+
+    radius: float
+    length: float
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: ArrayLike = UPRIGHT
+
+    def __post_init__(self) -> None:
+        _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
+        _settle(self, position=_place("position", self.position), rotation=_rotation(self.rotation))
+
+
+class Capsule(_Round):
     """A cylinder of this length along its own z axis, with half spheres on top."""
 
-    radius: float
-    length: float
-    position: ArrayLike = (0.0, 0.0, 0.0)
-    rotation: ArrayLike = UPRIGHT
 
-    def __post_init__(self) -> None:
-        _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
-        _settle(self, position=_place("position", self.position), rotation=_rotation(self.rotation))
-
-
-@dataclass(frozen=True, eq=False)
-class Cylinder:
+class Cylinder(_Round):
     """Of this length along its own z axis."""
-
-    radius: float
-    length: float
-    position: ArrayLike = (0.0, 0.0, 0.0)
-    rotation: ArrayLike = UPRIGHT
-
-    def __post_init__(self) -> None:
-        _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
-        _settle(self, position=_place("position", self.position), rotation=_rotation(self.rotation))
 
 
 @dataclass(frozen=True, eq=False)
