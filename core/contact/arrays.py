@@ -78,6 +78,8 @@ class Contacts(NamedTuple):
     edge: Ints  # (C, 2) of side A and of side B; -1: a collider
     at: Array  # (C, 2) where on the edge, from 0 to 1
     normal: Array  # (C, 3) unit vector from B to A
+    rubbing_at: Array  # (C, 2) where friction acts: as `at`, but as it was at `start` if the two were near each other there
+    upright: Array  # (C, 3) the normal of the plane in which it acts, likewise
     gap: Array  # (C,) m from surface to surface, at `now`; negative: overlap
     before: (
         Array  # (C,) m, the gap of the same two features at `start`; where there is no overlap now it may be the gap

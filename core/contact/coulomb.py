@@ -33,7 +33,8 @@ class Forces(NamedTuple):
     known: Array  # (C, 3) N on side A
     stiffness: Array  # (C,) N/m
     target: Array  # (C,) m: the gap that is wanted; below zero where an overlap is taken out slowly
-    matrix: Array  # (C, 6) xx yx yy zx zy zz of the springs
+    matrix: Array  # (C, 6) N/m, xx yx yy zx zy zz: stiffness of friction
+    pressing: Array  # (C,) N/m: stiffness of the normal force
     curvature: Array  # (C, 15) how the normal force changes as normal and points of contact between two rods do; see `curvature.py`
     arm: Array  # (C, 2, 3) m per rad: how the surface moves as the edge of side A, of side B turns
     slip: Array  # (C, 3) m
@@ -50,7 +51,7 @@ def _law(
 ) -> tuple[int, float, float, Vector, float, float]:
     """Mode, normal force and stiffness, tangential force and stiffness, and the energy whose derivatives these are. But for the
     stiffness of what slips: it is that of a spring that would give the same force, also along the slip, where the true one is zero.
-    With it Newton's steps never go too far.
+    With it Newton's steps never go too far. n is the normal of the plane in which friction acts.
 
     An overlap of more than half the thickness (if that is not zero) gets stiffer the deeper it is: what would pass through meets
     a wall.
@@ -95,24 +96,29 @@ def _arm(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
 
 
 @kernel
-def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces: Forces, pushes: Pushes) -> None:
-    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips, errors and energies."""
+def push(
+    contacts: Contacts, count: int, samples: Samples, turns: Array, tame: Flags, forces: Forces, pushes: Pushes
+) -> None:
+    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips, errors and energies.
+
+    Between rods that are `tame` (R,) the stiffness is never negative."""
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
+    rubbing_at, upright = contacts.rubbing_at, contacts.upright
     start, now, after = samples.start, samples.now, samples.after
     matrix, arm, slip = forces.matrix, forces.arm, forces.slip
     for k in range(count):
-        e, s = edge[k, 0], at[k, 0]
+        e, s = edge[k, 0], rubbing_at[k, 0]
         f = after[e]
-        n = (normal[k, 0], normal[k, 1], normal[k, 2])
-        a = _arm(now, e, f, n, -contacts.arm[k, 0])
+        n = (upright[k, 0], upright[k, 1], upright[k, 2])
+        a = _arm(start, e, f, n, -contacts.arm[k, 0])
         arm[k, 0, 0], arm[k, 0, 1], arm[k, 0, 2] = a
         for c in range(3):
             moved = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
             slip[k, c] = moved - slide[k, c] + arm[k, 0, c] * turns[e]
         o = edge[k, 1]
         if o >= 0:
-            t, p = at[k, 1], after[o]
-            b = _arm(now, o, p, n, contacts.arm[k, 1])
+            t, p = rubbing_at[k, 1], after[o]
+            b = _arm(start, o, p, n, contacts.arm[k, 1])
             arm[k, 1, 0], arm[k, 1, 1], arm[k, 1, 2] = b
             for c in range(3):
                 moved = (1.0 - t) * (now[o, c] - start[o, c]) + t * (now[p, c] - start[p, c])
@@ -125,6 +131,7 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
         mode, f_n, k_n, f_t, k_t, energy = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall)
         forces.mode[k] = mode
         forces.pressure[k] = f_n
+        forces.pressing[k] = k_n
         forces.energy[k] = energy
         if mode == APART:
             forces.error[k] = 0.0 if not overlap < 0.0 else -overlap
@@ -136,48 +143,60 @@ def push(contacts: Contacts, count: int, samples: Samples, turns: Array, forces:
             along = dot(u, n)
             x, y, z = u[0] - along * n[0], u[1] - along * n[1], u[2] - along * n[2]
             forces.error[k] = max(abs(overlap), math.sqrt(x * x + y * y + z * z))
-        m = 0
-        for c in range(3):
-            for r in range(c + 1):
-                value = k_n * normal[k, c] * normal[k, r]
-                value += k_t * ((1.0 if c == r else 0.0) - normal[k, c] * normal[k, r])
-                matrix[k, m] = value
-                m += 1
-        force = (f_n * n[0] + f_t[0], f_n * n[1] + f_t[1], f_n * n[2] + f_t[2])
-        _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, e, f, s, a, force, 1.0)
+        if k_t > 0.0:
+            m = 0
+            for c in range(3):
+                for r in range(c + 1):
+                    matrix[k, m] = k_t * ((1.0 if c == r else 0.0) - upright[k, c] * upright[k, r])
+                    m += 1
+            _add(pushes, matrix[k], e, f, s, a, f_t, 1.0)
+            if o >= 0:
+                _add(pushes, matrix[k], o, p, t, b, f_t, -1.0)
+        else:
+            for m in range(6):
+                matrix[k, m] = 0.0
+        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        _press(pushes, e, f, at[k, 0], n, f_n, k_n)
         if o >= 0:
-            _add(pushes.force, pushes.stiffness, pushes.touched, matrix, k, o, p, t, b, force, -1.0)
-            curve(now, e, f, s, o, p, t, n, gap[k] + thickness, f_n, forces.curvature, k)
-            add_curvature(pushes.stiffness[e], forces.curvature[k], s, n, 0)
-            add_curvature(pushes.stiffness[o], forces.curvature[k], t, n, 1)
+            _press(pushes, o, p, at[k, 1], n, -f_n, k_n)
+            curve(
+                now, e, f, at[k, 0], o, p, at[k, 1], n, gap[k] + thickness, f_n, tame[samples.rod[e]],
+                forces.curvature, k,
+            )  # fmt: skip
+            add_curvature(pushes.stiffness[e], forces.curvature[k], at[k, 0], n, 0)
+            add_curvature(pushes.stiffness[o], forces.curvature[k], at[k, 1], n, 1)
 
 
 @part
-def _add(
-    rows: Array,
-    stiffness: Array,
-    touched: Flags,
-    matrix: Array,
-    k: int,
-    e: int,
-    f: int,
-    s: float,
-    arm: Vector,
-    force: Vector,
-    sign: float,
-) -> None:
-    """The force and its stiffness on one edge: J^T force and J^T H J, J = ((1 - s) I, arm, s I)."""
-    touched[e] = True
-    w = 1.0 - s
+def _press(pushes: Pushes, e: int, f: int, s: float, n: Vector, force: float, k_n: float) -> None:
+    """The normal force on one edge, and its stiffness k_n n n^T."""
+    rows, g, w = pushes.force, pushes.stiffness[e], 1.0 - s
+    pushes.touched[e] = True
+    for c in range(3):
+        nc = n[0] if c == 0 else n[1] if c == 1 else n[2]
+        rows[e, c] += w * force * nc
+        rows[f, c] += s * force * nc
+        for d in range(3):
+            value = k_n * nc * (n[0] if d == 0 else n[1] if d == 1 else n[2])
+            g[(c + 4) * (c + 5) // 2 + d] += w * s * value  # row: the end's c, column: the beginning's d
+            if d <= c:
+                g[c * (c + 1) // 2 + d] += w * w * value
+                g[(c + 4) * (c + 5) // 2 + d + 4] += s * s * value
+
+
+@part
+def _add(pushes: Pushes, matrix: Array, e: int, f: int, s: float, arm: Vector, force: Vector, sign: float) -> None:
+    """Friction on one edge and its stiffness: J^T force and J^T H J, J = ((1 - s) I, arm, s I)."""
+    rows, w = pushes.force, 1.0 - s
     for c, value in enumerate(force):
         rows[e, c] += sign * w * value
         rows[f, c] += sign * s * value
     rows[e, 3] += sign * dot(arm, force)
-    h0, h1, h2, h3, h4, h5 = matrix[k, 0], matrix[k, 1], matrix[k, 2], matrix[k, 3], matrix[k, 4], matrix[k, 5]
+    h0, h1, h2, h3, h4, h5 = matrix[0], matrix[1], matrix[2], matrix[3], matrix[4], matrix[5]
     x = h0 * arm[0] + h1 * arm[1] + h3 * arm[2]
     y = h1 * arm[0] + h2 * arm[1] + h4 * arm[2]
     z = h3 * arm[0] + h4 * arm[1] + h5 * arm[2]
-    g = stiffness[e]
+    g = pushes.stiffness[e]
     # Rows x y z, turn, x y z of the lower triangle.
     g[0] += w * w * h0
     g[1] += w * w * h1
@@ -223,19 +242,39 @@ def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, sid
 @kernel
 def across_rods(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array, out: Array) -> None:
     """out (N, 4) += the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
-    edge, at, arm, matrix, normal = contacts.edge, contacts.at, forces.arm, forces.matrix, contacts.normal
-    curvature = forces.curvature
+    edge, at, rubbing_at, normal = contacts.edge, contacts.at, contacts.rubbing_at, contacts.normal
+    arm, matrix, curvature = forces.arm, forces.matrix, forces.curvature
     for k in range(count):
         o = edge[k, 1]
         if o < 0 or forces.mode[k] == APART:
             continue
         e = edge[k, 0]
-        a = _side_motion(steps, e, after[e], at[k, 0], arm, k, 0)
-        b = _side_motion(steps, o, after[o], at[k, 1], arm, k, 1)
-        _give(out, matrix, k, e, after[e], at[k, 0], arm, 0, b)
-        _give(out, matrix, k, o, after[o], at[k, 1], arm, 1, a)
+        f, p = after[e], after[o]
+        s, t = rubbing_at[k, 0], rubbing_at[k, 1]
+        a = _side_motion(steps, e, f, s, arm, k, 0)
+        b = _side_motion(steps, o, p, t, arm, k, 1)
+        _give(out, matrix, k, e, f, s, arm, 0, b)
+        _give(out, matrix, k, o, p, t, arm, 1, a)
+        s, t = at[k, 0], at[k, 1]
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
-        give_curvature(out, curvature, k, n, e, after[e], at[k, 0], o, after[o], at[k, 1], steps)
+        _give_normal(out, e, f, s, n, forces.pressing[k] * _normal_motion(steps, o, p, t, n))
+        _give_normal(out, o, p, t, n, forces.pressing[k] * _normal_motion(steps, e, f, s, n))
+        give_curvature(out, curvature, k, n, e, f, s, o, p, t, steps)
+
+
+@part
+def _normal_motion(steps: Array, e: int, f: int, s: float, n: Vector) -> float:
+    x = (1.0 - s) * steps[e, 0] + s * steps[f, 0]
+    y = (1.0 - s) * steps[e, 1] + s * steps[f, 1]
+    z = (1.0 - s) * steps[e, 2] + s * steps[f, 2]
+    return float(n[0] * x + n[1] * y + n[2] * z)
+
+
+@part
+def _give_normal(out: Array, e: int, f: int, s: float, n: Vector, force: float) -> None:
+    for c, value in enumerate(n):
+        out[e, c] -= (1.0 - s) * force * value
+        out[f, c] -= s * force * value
 
 
 @part
@@ -257,29 +296,35 @@ def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, si
 @kernel
 def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array) -> None:
     """Writes forces.motion of the contacts that act: along the normal, and along the surface where it sticks."""
-    edge, at, normal = contacts.edge, contacts.at, contacts.normal
+    edge, at, normal, rubbing_at = contacts.edge, contacts.at, contacts.normal, contacts.rubbing_at
     for k in range(count):
         forces.motion[k] = 0.0
         if forces.mode[k] == APART:
             continue
         e, o = edge[k, 0], edge[k, 1]
-        a = _side_motion(steps, e, after[e], at[k, 0], forces.arm, k, 0)
+        f = after[e]
+        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        away = _normal_motion(steps, e, f, at[k, 0], n)
+        a = _side_motion(steps, e, f, rubbing_at[k, 0], forces.arm, k, 0)
         b = (0.0, 0.0, 0.0)
         if o >= 0:
-            b = _side_motion(steps, o, after[o], at[k, 1], forces.arm, k, 1)
-        u = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
-        along = u[0] * normal[k, 0] + u[1] * normal[k, 1] + u[2] * normal[k, 2]
-        forces.motion[k] = math.sqrt(dot(u, u)) if forces.mode[k] == STICK else abs(along)
+            away -= _normal_motion(steps, o, after[o], at[k, 1], n)
+            b = _side_motion(steps, o, after[o], rubbing_at[k, 1], forces.arm, k, 1)
+        forces.motion[k] = abs(away)
+        if forces.mode[k] == STICK:
+            u = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+            along = dot(u, (contacts.upright[k, 0], contacts.upright[k, 1], contacts.upright[k, 2]))
+            forces.motion[k] = math.sqrt(max(dot(u, u) - along * along, 0.0) + away * away)
 
 
 @kernel
 def learn(contacts: Contacts, count: int, forces: Forces, which: Flags) -> None:
     """The known forces of those contacts become the ones at the iterate, friction within the disc of the normal force there."""
-    normal = contacts.normal
+    upright = contacts.upright
     for k in range(count):
         if not which[k]:
             continue
-        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        n = (upright[k, 0], upright[k, 1], upright[k, 2])
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         u = (forces.slip[k, 0], forces.slip[k, 1], forces.slip[k, 2])
         wall = contacts.arm[k, 0] + contacts.arm[k, 1] if contacts.edge[k, 1] >= 0 else 0.0

@@ -21,6 +21,7 @@ def curve(
     n: Vector,
     distance: float,
     f_n: float,
+    tame: bool,
     q: Array,
     k: int,
 ) -> None:
@@ -29,7 +30,8 @@ def curve(
     As they move, so do their closest points. With the motion u of the points as they are, of A relative to B, and the tilts
     n . (motion of an edge's end - of its beginning), i and j, the second derivative of d is
         (u (1 - n n) u - r M^-1 r) / d,   r = (a . u + d i, -b . u - d j),   M = ((a a, -a b), (-a b, b b)),
-    without the row of a point that sits at the end of its edge. q is the lower triangle of -f_n times that, in (u, i, j).
+    without the row of a point that sits at the end of its edge. q is the lower triangle of -f_n times that, in (u, i, j). Its
+    first term drives round surfaces off each other; without it (`tame`) q is positive semidefinite.
     """
     for c in range(15):
         q[k, c] = 0.0
@@ -58,7 +60,7 @@ def curve(
         for d in range(c + 1):
             rd0, rd1 = _row(a, b, distance, d)
             value = -(rc0 * (m0 * rd0 + m1 * rd1) + rc1 * (m1 * rd0 + m2 * rd1))
-            if c < 3:
+            if c < 3 and not tame:
                 value += (1.0 if c == d else 0.0) - _entry(n, c) * _entry(n, d)
             q[k, r] = scale * value
             r += 1

@@ -61,6 +61,8 @@ def make_contacts(capacity: int) -> Contacts:
         edge=np.zeros((capacity, 2), int64),
         at=np.zeros((capacity, 2)),
         normal=np.zeros((capacity, 3)),
+        rubbing_at=np.zeros((capacity, 2)),
+        upright=np.zeros((capacity, 3)),
         gap=np.zeros(capacity),
         before=np.zeros(capacity),
         slide=np.zeros((capacity, 3)),

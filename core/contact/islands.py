@@ -50,6 +50,7 @@ class Islands:
         linked: Ints,
         potential: Array,
         longest: Array,
+        slope: Array,
         contacts: Contacts,
         count: int,
         forces: Forces,
@@ -88,7 +89,12 @@ class Islands:
 
         energy_before, length_before = total(np.where(active, self._energy, 0.0)), most(self._length, everyone)
         small = -most(-self._size + 1.0, everyone) + 1.0  # the smallest size
-        good = (length <= 0.9 * length_before) | (energy <= energy_before) | (small <= SMALLEST_SIZE)
+        foreseen = energy + 0.5 * total(np.where(active, slope, 0.0))
+        good = (
+            ((length <= 0.9 * length_before) & (length <= SETTLED))
+            | (np.minimum(energy, foreseen) <= energy_before)
+            | (small <= SMALLEST_SIZE)
+        )
         reject = active & ~good
         done = active & good & (length <= self._tolerance) & (errors <= TOLERANCE) & (doubt <= DOUBT) & ~crossed
         settled = active & good & ~done & (length <= SETTLED) & (motion <= SETTLED)

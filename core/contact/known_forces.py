@@ -12,7 +12,7 @@ from .arrays import Contacts, Ints
 from .coulomb import Forces
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
-LETS_GO = 0.1  # radii: so far apart, a known force has gone
+LETS_GO = 0.01  # radii: so far apart, a known force has gone
 
 
 def make_forces(capacity: int) -> Forces:
@@ -21,6 +21,7 @@ def make_forces(capacity: int) -> Forces:
         stiffness=np.zeros(capacity),
         target=np.zeros(capacity),
         matrix=np.zeros((capacity, 6)),
+        pressing=np.zeros(capacity),
         curvature=np.zeros((capacity, 15)),
         arm=np.zeros((capacity, 2, 3)),
         slip=np.zeros((capacity, 3)),
@@ -95,6 +96,6 @@ def prepare(
         pressed = 0.0
         for c in range(3):
             forces.known[k, c] = known[low, c] if found else 0.0
-            pressed += forces.known[k, c] * normal[k, c]
+            pressed += forces.known[k, c] * contacts.upright[k, c]
         # A force that is known lets go within the reach of what is found at all.
         forces.stiffness[k] = max(forces.stiffness[k], pressed / (LETS_GO * thickness))

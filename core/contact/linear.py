@@ -29,8 +29,10 @@ class LinearSystem:
         self._given = np.zeros((len(after), 4))
         self.solves = 0
 
-    def solve(self, contacts: Contacts, count: int, forces: Forces, chosen: Chosen) -> None:
-        """The blocks' step vectors, which solve B d = b, become those that solve (B + C) d = b; C concerns the chosen rods."""
+    def solve(self, contacts: Contacts, count: int, forces: Forces, chosen: Chosen) -> bool:
+        """The blocks' step vectors, which solve B d = b, become those that solve (B + C) d = b; C concerns the chosen rods.
+
+        False if B + C turns out not to be positive definite."""
         d = [block.step_vector() for block in self._blocks]
         r = self._couple(contacts, count, forces, d)
         for x in r:
@@ -46,8 +48,8 @@ class LinearSystem:
             q = self._couple(contacts, count, forces, p)
             _add(q, bp, 1.0)
             curvature = _dot(p, q)
-            if not curvature > 0.0:  # far from a solution the matrix may be indefinite; then this is as good as it gets
-                break
+            if not curvature > 0.0:
+                return False
             step = product / curvature
             if not math.isfinite(step * product):
                 break
@@ -59,6 +61,7 @@ class LinearSystem:
                 break
             _scale_and_add(p, product / old, z)
             _scale_and_add(bp, product / old, r)
+        return True
 
     def update_steps(self) -> None:
         for block, rows in zip(self._blocks, self._rows, strict=True):

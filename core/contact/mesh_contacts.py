@@ -196,6 +196,8 @@ def triangle_contacts(
                     contacts.edge[written, 0], contacts.edge[written, 1] = e, -1
                     contacts.at[written, 0], contacts.at[written, 1] = float(which), 0.0
                     contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+                    contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = float(which), 0.0
+                    contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
                     contacts.gap[written] = gap
                     contacts.before[written] = apart - reach
                     contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
@@ -337,6 +339,8 @@ def edge_contacts(
                 contacts.edge[written, 0], contacts.edge[written, 1] = e, -1
                 contacts.at[written, 0], contacts.at[written, 1] = s, 0.0
                 contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+                contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = s, 0.0
+                contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
                 contacts.gap[written] = dot(normal, w) - reach
                 contacts.before[written] = apart - reach
                 contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide

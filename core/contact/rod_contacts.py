@@ -80,10 +80,14 @@ def rod_contacts(
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
         w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
         before = math.sqrt(dot(w0, w0)) - reach
+        near = before < margin[i] + margin[j] and not crossed
+        upright = unit_or(w0, normal) if near else normal
         if written < capacity:
             contacts.edge[written, 0], contacts.edge[written, 1] = i, j
             contacts.at[written, 0], contacts.at[written, 1] = s, t
             contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+            contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
+            contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
             contacts.gap[written] = dot(normal, w) - reach
             contacts.before[written] = before
             contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]

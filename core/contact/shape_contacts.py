@@ -117,8 +117,10 @@ def shape_contacts(
                     + (rotation[1, k, c, 1] - rotation[0, k, c, 1]) * under[1]
                     + (rotation[1, k, c, 2] - rotation[0, k, c, 2]) * under[2]
                 )
+                contacts.upright[row, c] = normal[row, c]
             edge[row, 0], edge[row, 1] = e, -1
             at[row, 0], at[row, 1] = s, 0.0
+            contacts.rubbing_at[row, 0], contacts.rubbing_at[row, 1] = s, 0.0
             arm[row, 0], arm[row, 1] = radius[e], 0.0
             friction[row] = math.sqrt(edge_friction[e] * shape_friction[k])
             key[row] = -1 - number

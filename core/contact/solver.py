@@ -47,7 +47,8 @@ class ContactSolver:
         self._coupled = np.zeros(rods, bool_)
         self._active = np.zeros(rods, bool_)  # of the coupled: not yet where they belong
         self._stiffness = np.zeros(rods)
-        self._potential, self._longest = np.zeros(rods), np.zeros(rods)
+        self._tame = np.zeros(rods, bool_)  # near where the matrix was indefinite
+        self._potential, self._longest, self._slope = np.zeros(rods), np.zeros(rods), np.zeros(rods)
         self._islands = Islands(rods, tolerance)
         self._base = np.zeros((n, 3))
         self._turns = np.zeros(n)
@@ -128,6 +129,7 @@ class ContactSolver:
         samples = self.detection.samples
         self._active[:] = self._coupled
         self._stiffness[:] = STIFFNESS
+        self._tame[:] = False
         self._islands.reset()
         self._base[:] = samples.start
         self._look()
@@ -217,7 +219,7 @@ class ContactSolver:
         pushes.force[:] = 0.0
         pushes.stiffness[:] = 0.0
         pushes.touched[:] = False
-        push(contacts, count, samples, self._turns, self._forces, pushes)
+        push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
 
     def _linked(self) -> Ints:
         """(L, 2) rods that press on each other."""
@@ -237,6 +239,17 @@ class ContactSolver:
 
     def _linearise(self) -> None:
         """Newton's step of all active rods: each by itself, then together."""
+        if not self._linear_step():
+            # Far from a solution contacts may drive rods apart faster than these resist.
+            self._tame[:] = self._active
+            self._push()
+            self._linear_step()
+        for number, chosen in self._chosen(self._active):
+            rods = self._rods[number]
+            self._blocks[number].weigh_steps(chosen, self._longest[rods], self._slope[rods])
+
+    def _linear_step(self) -> bool:
+        """False if the matrix is not positive definite."""
         for block in self._blocks:
             block.step_vector()[:] = 0.0
         force, stiffness, touched = self._pushes
@@ -246,18 +259,18 @@ class ContactSolver:
             self._blocks[number].linearise(chosen, pushes, self._potential[self._rods[number]])
         linked = np.zeros_like(self._coupled)
         linked[self._linked().ravel()] = True
-        if linked.any():
-            chosen_rods = list(self._chosen(linked & self._active))
-            self._linear.solve(self.detection.contacts, self.detection.count, self._forces, chosen_rods)
-        for number, chosen in self._chosen(self._active):
-            self._blocks[number].longest_steps(chosen, self._longest[self._rods[number]])
+        if not linked.any():
+            return True
+        chosen_rods = list(self._chosen(linked & self._active))
+        return self._linear.solve(self.detection.contacts, self.detection.count, self._forces, chosen_rods)
 
     def _judge(self) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
         self._linear.update_steps()
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         return self._islands.judge(
-            self._active, self._linked(), self._potential, self._longest, contacts, count, self._forces, samples.rod
+            self._active, self._linked(), self._potential, self._longest, self._slope, contacts, count, self._forces,
+            samples.rod,
         )
 
     def _learn(self, which: Flags) -> None:

@@ -160,8 +160,8 @@ class ModelBlock(Protocol):
     def generalized_pushes(self, forces: Array, out: Array) -> None:
         """The transpose: out = J^T of forces (N, 4)."""
 
-    def longest_steps(self, chosen: NDArray[np.int64], longest: Array) -> None:
-        """Writes how far the step vector goes, in segment lengths, at most (R,)."""
+    def weigh_steps(self, chosen: NDArray[np.int64], longest: Array, slope: Array) -> None:
+        """Writes how far the step vector goes, in segment lengths, at most (R,), and how the potential changes along it (R,)."""
 
     def move(self, chosen: NDArray[np.int64]) -> None:
         """Moves by the step vector, or less where that would go too far."""

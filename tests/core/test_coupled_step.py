@@ -144,7 +144,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     longest = np.ones(1)
     for _ in range(30):
         coupled.linearise(chosen, pushes, np.zeros(1))
-        coupled.longest_steps(chosen, longest)
+        coupled.weigh_steps(chosen, longest, np.zeros(len(longest)))
         coupled.move(chosen)
         if longest[0] < 1e-12:
             break

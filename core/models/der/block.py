@@ -17,11 +17,11 @@ from .coupled import (
     begin_rods,
     finish_rods,
     linearise_rods,
-    longest_steps,
     move_rods,
     probe_rods,
     retreat_rods,
     solve_coupled,
+    weigh_steps,
 )
 from .dense import stiffness_matrix
 from .element import make_lanes
@@ -226,9 +226,9 @@ class DerBlock:
     def generalized_pushes(self, forces: Array, out: Array) -> None:
         out[:] = forces.ravel()
 
-    def longest_steps(self, chosen: Ints, longest: Array) -> None:
+    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         c = self._room()
-        self._share(lambda first, last, piece: longest_steps(c, chosen, longest, first, last), chosen)
+        self._share(lambda first, last, piece: weigh_steps(c, chosen, longest, slope, first, last), chosen)
 
     def move(self, chosen: Ints) -> None:
         c, h = self._room(), self._stage

@@ -7,6 +7,8 @@ the inverse of the matrix.
 
 from __future__ import annotations
 
+import math
+
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
@@ -57,14 +59,34 @@ def begin_rods(c: Arrays, chosen: Ints, h: float, air_density: float, still: boo
                     for s in range(5):
                         stage.strain[i, slot, s] = geometry.strain[i, slot, s]
         place_frames(rods, holds, frames, first, end, 1.0)
-        for trial in range(2):
-            for i in range(first, end):
-                for s in range(4):
-                    q[i, s] = q_star[i, s] + (0.0 if still or trial == 1 else h * (v_star[i, s] + h * a[i, s]))
-            place_held(rods, holds, frames, geometry, q, first, end, 1.0)
-            if update_geometry(rods, frames, geometry, q, r):
-                break
+        # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
+        rest = _guess(c, r, h, 0.0)
+        if not still and not _guess(c, r, h, 1.0) < rest:
+            _guess(c, r, h, 0.0)
         gyroscopic_forces(rods, geometry, stage, c.forces.gyroscopic, a, r, h)
+
+
+@part
+def _guess(c: Arrays, r: int, h: float, going: float) -> float:
+    """Places the iterate where the rod was (`going` 0) or where its speed takes it (1). Returns the potential there, but for air
+    and damping."""
+    rods, stage, geometry, q, force = c.rods, c.stage, c.geometry, c.state.q, c.forces.force
+    q_star, v_star, a, mass = stage.q, stage.v, c.state.a, rods.mass
+    first, end = rods.start[r], rods.start[r + 1]
+    for i in range(first, end):
+        for s in range(4):
+            q[i, s] = q_star[i, s] + going * h * (v_star[i, s] + h * a[i, s])
+    place_held(rods, c.holds, c.frames, geometry, q, first, end, 1.0)
+    if not update_geometry(rods, c.frames, geometry, q, r):
+        return math.inf
+    energy = c.log.energy
+    measure(rods, geometry, r, energy, r)
+    potential = float(energy[r, 0] + energy[r, 1] + energy[r, 2])
+    for i in range(first, end):
+        for s in range(4):
+            deviation = q[i, s] - q_star[i, s] - h * v_star[i, s]
+            potential += deviation * (0.5 * mass[i, s] * deviation / (h * h) - force[i, s])
+    return potential
 
 
 @kernel
@@ -185,18 +207,19 @@ def solve_coupled(rods: Rods, system: System, chosen: Ints, x: Array, begin: int
 
 
 @kernel
-def longest_steps(c: Arrays, chosen: Ints, longest: Array, begin: int, stop: int) -> None:
-    """longest[r] is how far system.trial goes, in segment lengths or radians, at most."""
-    rods, trial = c.rods, c.system.trial
+def weigh_steps(c: Arrays, chosen: Ints, longest: Array, slope: Array, begin: int, stop: int) -> None:
+    """longest[r] is how far system.trial goes, in segment lengths or radians, at most; slope[r] how the potential changes along it."""
+    rods, trial, gradient = c.rods, c.system.trial, c.system.gradient
     for k in range(begin, stop):
         r = chosen[k]
-        largest = 0.0
+        largest, change = 0.0, 0.0
         for i in range(rods.start[r], rods.start[r + 1]):
             unit = 1.0 / rods.rest_length[i]
             for s in range(4):
+                change += gradient[i, s] * trial[4 * i + s]
                 size = abs(trial[4 * i + s]) * (unit if s < 3 else 1.0)
                 largest = size if not size <= largest else largest  # a NaN comes through
-        longest[r] = largest
+        longest[r], slope[r] = largest, change
 
 
 @kernel
