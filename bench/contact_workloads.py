@@ -116,7 +116,7 @@ def broad_phase() -> Result:
     least, pairs = math.inf, 0
     for _ in range(20):
         start = time.perf_counter()
-        sweep_boxes(samples, MARGIN * samples.radius, low, high)
+        sweep_boxes(samples, samples.start, MARGIN * samples.radius, low, high)
         phase.build(low, high, samples.after >= 0, workers)
         pairs = phase.self_pairs(samples, workers)[1]
         least = min(least, time.perf_counter() - start)

@@ -223,8 +223,8 @@ class Simulation:
             part = 0.5**halvings
             if self._contact_substep(done, part, halvings):
                 done += part
-                # Longer again, where that fits: `done` must stay a multiple of the part.
-                if halvings > 0 and (done / (2.0 * part)).is_integer():
+                # Longer again if that was easy, and where it fits: `done` must stay a multiple of the part.
+                if halvings > 0 and self._contact.easy and (done / (2.0 * part)).is_integer():
                     halvings -= 1
             elif halvings < MOST_HALVINGS:
                 halvings += 1

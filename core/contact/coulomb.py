@@ -241,7 +241,8 @@ def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, sid
 
 @kernel
 def across_rods(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array, out: Array) -> None:
-    """out (N, 4) += the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
+    """out (N, 4) is the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
+    out[:] = 0.0
     edge, at, rubbing_at, normal = contacts.edge, contacts.at, contacts.rubbing_at, contacts.normal
     arm, matrix, curvature = forces.arm, forces.matrix, forces.curvature
     for k in range(count):

@@ -99,9 +99,9 @@ class Detection:
         """Colliders have moved: candidates are to be sought anew."""
         self._low[:], self._high[:] = np.inf, -np.inf
 
-    def sweep(self) -> None:
-        """Candidates for the way from `start` to `now`."""
-        sweep_boxes(self.samples, self._margin, self._low, self._high)
+    def sweep(self, base: Array) -> None:
+        """Candidates for the ways from `start` and from `base` to `now`."""
+        sweep_boxes(self.samples, base, self._margin, self._low, self._high)
         broad, workers = self._broad, self._workers
         broad.build(self._low, self._high, self._edges, workers)
         if self._between_rods:
@@ -124,7 +124,7 @@ class Detection:
 
         Candidates are sought anew where a point has left its box."""
         if left_boxes(self.samples, self._margin, self._low, self._high):
-            self.sweep()
+            self.sweep(base)
         while True:
             written = 0
             samples, contacts, margin, colliders = self.samples, self.contacts, self._margin, self._colliders
@@ -146,7 +146,7 @@ class Detection:
 
 
 @kernel
-def sweep_boxes(samples: Samples, margin: Array, low: Array, high: Array) -> None:
+def sweep_boxes(samples: Samples, base: Array, margin: Array, low: Array, high: Array) -> None:
     """Boxes of all edges on their way, with all that is near them."""
     start, now, after, radius = samples.start, samples.now, samples.after, samples.radius
     for e in range(len(after)):
@@ -158,8 +158,8 @@ def sweep_boxes(samples: Samples, margin: Array, low: Array, high: Array) -> Non
             way = max(way, abs(now[e, c] - start[e, c]), abs(now[f, c] - start[f, c]))
         more = radius[e] * (1.0 + SLACK) + margin[e] + SLACK_OF_WAY * way
         for c in range(3):
-            low[e, c] = min(start[e, c], now[e, c], start[f, c], now[f, c]) - more
-            high[e, c] = max(start[e, c], now[e, c], start[f, c], now[f, c]) + more
+            low[e, c] = min(start[e, c], now[e, c], base[e, c], start[f, c], now[f, c], base[f, c]) - more
+            high[e, c] = max(start[e, c], now[e, c], base[e, c], start[f, c], now[f, c], base[f, c]) + more
 
 
 @kernel

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy import bool_
 
 from ..errors import Array
-from ..jit import kernel
+from ..jit import kernel, part
 from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
 
 SMALLEST_SIZE = 0.01  # of a step along Newton's direction
+RISE = 3.0  # times what was to be gained: how far the energy may rise for one step
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
 DOUBT = 0.1  # of forces, relative
@@ -20,29 +22,61 @@ TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Per rod."""
 
     reject: Flags  # the last step went too far: half of it
     done: Flags  # converged, once the step at hand is taken
     settled: Flags  # so near that the known forces may follow
     stubborn: Flags  # since they did last, errors have not become much smaller
-    tolerable: bool  # if it has to end here
-    hopeless: bool
+
+
+class Progress(NamedTuple):
+    """Of each rod, as of where its last good step began."""
+
+    energy: Array  # of the rod and its contacts
+    best: Array  # the same where that of its island was lowest, since the known forces followed
+    slope: Array  # of the energy along the step
+    length: Array  # of the step
+    size: Array  # what is taken of it
+    error: Array  # of the island's contacts when the known forces followed
+
+
+class Totals(NamedTuple):
+    """Of each island, at the number of its first rod: sums of the first five, the largest of the others (of sizes, the least)."""
+
+    energy: Array
+    energy_before: Array
+    best: Array
+    slope: Array
+    slope_before: Array
+    length: Array
+    length_before: Array
+    size: Array
+    error: Array  # radii
+    deviation: Array  # m
+    motion: Array  # m
+    pressure: Array  # N
+    doubt: Array
+    crossed: Array
 
 
 class Islands:
     def __init__(self, rods: int, tolerance: float) -> None:
         self._tolerance = tolerance
-        self._energy, self._length = np.zeros(rods), np.zeros(rods)  # where the last good step began
-        self._size, self._error = np.zeros(rods), np.zeros(rods)
+        self._progress = Progress(*(np.zeros(rods) for _ in Progress._fields))
+        self._totals = Totals(*(np.zeros(rods) for _ in Totals._fields))
+        self._verdict = Verdict(*(np.zeros(rods, bool_) for _ in Verdict._fields))
+        self._own = np.zeros(rods)
         self._island = np.zeros(rods, np.int64)
+        self.tolerable = False  # if it has to end here
+        self.hopeless = False
 
     def reset(self) -> None:
-        for array in (self._energy, self._length, self._error):
+        for array in self._progress:
             array[:] = np.inf
-        self._size[:] = 1.0
+        self._progress.slope[:] = 0.0
+        self._progress.size[:] = 1.0
 
     def judge(
         self,
@@ -56,63 +90,17 @@ class Islands:
         forces: Forces,
         rod: Ints,
     ) -> Verdict:
-        """`linked` (L, 2) are rods that press on each other; `potential` and `longest` (R,) those of rods and of their steps."""
-        rods = len(active)
-        number, island = rods, self._island
-        label_islands(linked, island)
-
-        def most(values: Array, where: Ints) -> Array:
-            """The largest value of each island, told to each of its rods."""
-            largest = np.zeros(number)
-            np.maximum.at(largest, island[where], values)
-            return np.asarray(largest[island])
-
-        def total(values: Array) -> Array:
-            return np.asarray(np.bincount(island, weights=values, minlength=number)[island])
-
-        side = rod[contacts.edge[:count, 0]]
-        everyone = np.arange(rods)
-        own = np.where(active, potential, 0.0)
-        np.add.at(own, side, forces.energy[:count])
-        energy = total(own)
-        length = most(np.where(active, longest, 0.0), everyone)
-        error = forces.error[:count]
-        relative = error / (contacts.arm[:count, 0] + contacts.arm[:count, 1])
-        errors = most(relative, side)
-        motion = most(forces.motion[:count], side) / np.maximum(most(error, side), 1e-300)
-        # How far forces may be from where they will be, relative to the own or a tenth of the strongest on the island.
-        pressure = forces.pressure[:count]
-        scale = np.maximum(np.maximum(pressure, 0.1 * most(pressure, side)[side]), 1e-300)
-        change = forces.stiffness[:count] * np.maximum(error, forces.motion[:count])
-        doubt = most(change / scale, side)
-        crossed = most(contacts.crossed[:count].astype(np.float64), side) > 0.0
-
-        energy_before, length_before = total(np.where(active, self._energy, 0.0)), most(self._length, everyone)
-        small = -most(-self._size + 1.0, everyone) + 1.0  # the smallest size
-        foreseen = energy + 0.5 * total(np.where(active, slope, 0.0))
-        good = (
-            ((length <= 0.9 * length_before) & (length <= SETTLED))
-            | (np.minimum(energy, foreseen) <= energy_before)
-            | (small <= SMALLEST_SIZE)
-        )
-        reject = active & ~good
-        done = active & good & (length <= self._tolerance) & (errors <= TOLERANCE) & (doubt <= DOUBT) & ~crossed
-        settled = active & good & ~done & (length <= SETTLED) & (motion <= SETTLED)
-        stubborn = settled & (errors > np.maximum(0.25 * self._error, TOLERANCE))
-
-        self._size[reject] *= 0.5
-        accepted = active & good
-        self._size[accepted] = 1.0
-        self._energy[accepted], self._length[accepted] = own[accepted], longest[accepted]
-        # When forces follow, the energy changes.
-        self._energy[settled] = self._length[settled] = np.inf
-        self._error[settled] = errors[settled]
-        fine = ~crossed & (errors < TOLERABLE) & (length < TOLERABLE_STEP * self._tolerance)
-        return Verdict(
-            reject, done, settled, stubborn,
-            tolerable=bool(np.all(fine | ~active)),
-            hopeless=not bool(np.all(longest[active] < LONGEST)),
+        """`linked` (L, 2) are rods that press on each other; `potential`, `longest` and `slope` (R,) those of rods and of their
+        steps."""
+        label_islands(linked, self._island)
+        add_up(
+            active, self._island, potential, longest, slope, contacts, count, forces, rod, self._progress, self._own,
+            self._totals,
         )  # fmt: skip
+        self.tolerable, self.hopeless = decide(
+            active, self._island, longest, slope, self._own, self._totals, self._tolerance, self._progress, self._verdict
+        )
+        return self._verdict
 
 
 @kernel
@@ -131,3 +119,111 @@ def label_islands(linked: Ints, island: Ints) -> None:
         island[max(a, b)] = min(a, b)
     for r in range(len(island)):
         island[r] = island[island[r]]  # lower numbers come first and are final
+
+
+@kernel
+def add_up(
+    active: Flags,
+    island: Ints,
+    potential: Array,
+    longest: Array,
+    slope: Array,
+    contacts: Contacts,
+    count: int,
+    forces: Forces,
+    rod: Ints,
+    before: Progress,
+    own: Array,
+    totals: Totals,
+) -> None:
+    """Writes `totals`, and the energies `own` of rods with the contacts that are counted as theirs."""
+    for r in range(len(island)):
+        own[r] = potential[r] if active[r] else 0.0
+        totals.energy[r], totals.energy_before[r], totals.best[r] = 0.0, 0.0, 0.0
+        totals.slope[r], totals.slope_before[r] = 0.0, 0.0
+        totals.length[r], totals.length_before[r], totals.size[r] = 0.0, 0.0, 1.0
+        totals.error[r], totals.deviation[r], totals.motion[r] = 0.0, 0.0, 0.0
+        totals.pressure[r], totals.doubt[r], totals.crossed[r] = 0.0, 0.0, 0.0
+    for k in range(count):
+        r = rod[contacts.edge[k, 0]]
+        i = island[r]
+        own[r] += forces.energy[k]
+        thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+        totals.error[i] = max(totals.error[i], forces.error[k] / thickness)
+        totals.deviation[i] = max(totals.deviation[i], forces.error[k])
+        totals.motion[i] = max(totals.motion[i], forces.motion[k])
+        totals.pressure[i] = max(totals.pressure[i], forces.pressure[k])
+        if contacts.crossed[k]:
+            totals.crossed[i] = 1.0
+    for k in range(count):
+        # How far forces may be from where they will be, relative to the own or a tenth of the strongest on the island.
+        i = island[rod[contacts.edge[k, 0]]]
+        scale = max(forces.pressure[k], 0.1 * totals.pressure[i], 1e-300)
+        change = forces.stiffness[k] * max(forces.error[k], forces.motion[k])
+        totals.doubt[i] = max(totals.doubt[i], change / scale)
+    for r in range(len(island)):
+        if not active[r]:
+            continue
+        i = island[r]
+        totals.energy[i] += own[r]
+        totals.energy_before[i] += before.energy[r]
+        totals.best[i] += before.best[r]
+        totals.slope[i] += slope[r]
+        totals.slope_before[i] += before.slope[r]
+        totals.length[i] = max(totals.length[i], longest[r])
+        totals.length_before[i] = max(totals.length_before[i], before.length[r])
+        totals.size[i] = min(totals.size[i], before.size[r])
+
+
+@part
+def _good(t: Totals, i: int) -> bool:
+    """Whether the last step was: the energy falls; or it rises a little, just once, and the next step will make up for it, as that
+    of a rod does which hardly stretches (its steps are straight, its ways are not); or what is left is little and shrinks."""
+    if t.length[i] <= SETTLED and t.length[i] <= 0.9 * t.length_before[i]:
+        return True
+    rise = t.energy[i] - t.energy_before[i]
+    if rise <= 0.0 or t.size[i] <= SMALLEST_SIZE:
+        return True
+    at_best = t.energy_before[i] <= t.best[i]
+    return bool(at_best and rise <= -RISE * t.slope_before[i] and rise <= -0.5 * t.slope[i])
+
+
+@kernel
+def decide(
+    active: Flags,
+    island: Ints,
+    longest: Array,
+    slope: Array,
+    own: Array,
+    totals: Totals,
+    tolerance: float,
+    progress: Progress,
+    verdict: Verdict,
+) -> tuple[bool, bool]:
+    """Writes the verdict, and where the good steps began. Returns whether all errors are tolerable, and whether there is no hope."""
+    tolerable, hopeless = True, False
+    for r in range(len(island)):
+        verdict.reject[r], verdict.done[r], verdict.settled[r], verdict.stubborn[r] = False, False, False, False
+        if not active[r]:
+            continue
+        i = island[r]
+        length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
+        hopeless = hopeless or not longest[r] < LONGEST
+        tolerable = tolerable and clear and error < TOLERABLE and length < TOLERABLE_STEP * tolerance
+        if not _good(totals, i):
+            verdict.reject[r] = True
+            progress.size[r] *= 0.5
+            continue
+        progress.size[r] = 1.0
+        progress.energy[r], progress.slope[r], progress.length[r] = own[r], slope[r], longest[r]
+        if totals.energy[i] <= totals.best[i]:
+            progress.best[r] = own[r]
+        if clear and length <= tolerance and error <= TOLERANCE and totals.doubt[i] <= DOUBT:
+            verdict.done[r] = True
+        elif length <= SETTLED and totals.motion[i] <= SETTLED * totals.deviation[i]:
+            verdict.settled[r] = True
+            verdict.stubborn[r] = error > max(0.25 * progress.error[r], TOLERANCE)
+            # When forces follow, the energy changes.
+            progress.energy[r], progress.best[r], progress.length[r] = np.inf, np.inf, np.inf
+            progress.error[r] = error
+    return tolerable, hopeless

@@ -20,6 +20,7 @@ from .linear import LinearSystem
 
 MOST_ITERATIONS = 16
 MOST_CAREFUL_ITERATIONS = 40
+FEW_ITERATIONS = 8
 MOST_SHORTENINGS = 12
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
@@ -60,6 +61,7 @@ class ContactSolver:
         self.keys: Ints = np.zeros(0, int64)
         self.known: Array = np.zeros((0, 3))
         self.iterations = 0
+        self.easy = True  # the last substep was
 
     # The substep --------------------------------------------------------------------------------------------------
 
@@ -80,13 +82,10 @@ class ContactSolver:
         free([self._coupled[rods] for rods in self._rods])
         if self.colliders.moved:
             self.detection.forget()
-        known = self.memory()
         self._begin(self._coupled)
+        before = self.iterations
         good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS)
-        if not good and careful:
-            self.keys, self.known = known
-            self._begin(self._coupled, still=True)
-            good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS)
+        self.easy = self.iterations - before <= FEW_ITERATIONS
         if good and not last and self._coupled.any():
             self._base[:] = samples.start
             self._look()
@@ -143,8 +142,8 @@ class ContactSolver:
                 return True
             self._linearise()
             verdict = self._judge()
-            if verdict.hopeless or iteration == most_iterations:
-                return verdict.tolerable
+            if self._islands.hopeless or iteration == most_iterations:
+                return self._islands.tolerable
             iteration += 1
             self.iterations += 1
             self._learn(verdict.done | verdict.settled)

@@ -26,11 +26,8 @@ INEXTENSIBLE = 1e8  # N: the paper's rod does not stretch at all
 FRICTION = 0.1
 STEP = 0.003  # s
 WEAK, STRONG = 200.0, 20_000.0  # N
-TIGHT, GROWN, SECONDS = (
-    0.24,
-    0.6,
-    0.69,
-)  # s: up to when the weak force pulls; when the strong one has been reached; the end
+DRAWN = 0.1  # s in which the weak force is reached: all at once it would fling the rod about, which weighs a gram
+TIGHT, GROWN, SECONDS = 0.24, 0.6, 0.69  # s: up to when it pulls; when the strong one has been reached; the end
 LAST = 0.03  # s, in which it must be still
 
 
@@ -51,7 +48,7 @@ def loose_knot() -> Array:
 def pull(t: float) -> float:
     """N"""
     grown = min(max((t - TIGHT) / (GROWN - TIGHT), 0.0), 1.0)
-    return float(WEAK * (STRONG / WEAK) ** grown)
+    return float(WEAK * min(t / DRAWN, 1.0) * (STRONG / WEAK) ** grown)
 
 
 def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
