@@ -80,6 +80,7 @@ class Contacts(NamedTuple):
     normal: Array  # (C, 3) unit vector from B to A
     rubbing_at: Array  # (C, 2) where friction acts: as `at`, but as it was at `start` if the two were near each other there
     upright: Array  # (C, 3) the normal of the plane in which it acts, likewise
+    rolling: Array  # (C,) m: with a tilt (m) of edge A towards the collider the point moves along it by tilt / rolling; 0: it stays
     gap: Array  # (C,) m from surface to surface, at `now`; negative: overlap
     before: (
         Array  # (C,) m, the gap of the same two features at `start`; where there is no overlap now it may be the gap

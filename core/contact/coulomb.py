@@ -157,6 +157,8 @@ def push(
                 matrix[k, m] = 0.0
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         _press(pushes, e, f, at[k, 0], n, f_n, k_n)
+        if contacts.rolling[k] > 0.0:
+            _resist_tilt(pushes.stiffness[e], n, f_n / contacts.rolling[k])
         if o >= 0:
             _press(pushes, o, p, at[k, 1], n, -f_n, k_n)
             curve(
@@ -165,6 +167,19 @@ def push(
             )  # fmt: skip
             add_curvature(pushes.stiffness[e], forces.curvature[k], at[k, 0], n, 0)
             add_curvature(pushes.stiffness[o], forces.curvature[k], at[k, 1], n, 1)
+
+
+@part
+def _resist_tilt(g: Array, n: Vector, k: float) -> None:
+    """The lowest point of an edge moves to the side that comes down: a stiffness k n n^T of the end against the beginning."""
+    for c in range(3):
+        nc = n[0] if c == 0 else n[1] if c == 1 else n[2]
+        for d in range(3):
+            value = k * nc * (n[0] if d == 0 else n[1] if d == 1 else n[2])
+            g[(c + 4) * (c + 5) // 2 + d] -= value
+            if d <= c:
+                g[c * (c + 1) // 2 + d] += value
+                g[(c + 4) * (c + 5) // 2 + d + 4] += value
 
 
 @part

@@ -63,6 +63,7 @@ def make_contacts(capacity: int) -> Contacts:
         normal=np.zeros((capacity, 3)),
         rubbing_at=np.zeros((capacity, 2)),
         upright=np.zeros((capacity, 3)),
+        rolling=np.zeros(capacity),
         gap=np.zeros(capacity),
         before=np.zeros(capacity),
         slide=np.zeros((capacity, 3)),

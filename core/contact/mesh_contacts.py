@@ -198,6 +198,7 @@ def triangle_contacts(
                     contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
                     contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = float(which), 0.0
                     contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
+                    contacts.rolling[written] = 0.0
                     contacts.gap[written] = gap
                     contacts.before[written] = apart - reach
                     contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
@@ -341,6 +342,7 @@ def edge_contacts(
                 contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
                 contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = s, 0.0
                 contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
+                contacts.rolling[written] = 0.0
                 contacts.gap[written] = dot(normal, w) - reach
                 contacts.before[written] = apart - reach
                 contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide

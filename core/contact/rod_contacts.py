@@ -88,6 +88,7 @@ def rod_contacts(
             contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
             contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
             contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
+            contacts.rolling[written] = 0.0
             contacts.gap[written] = dot(normal, w) - reach
             contacts.before[written] = before
             contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]

@@ -17,7 +17,8 @@ from .arrays import Contacts, Ints, Samples, Shapes
 
 _OTHER_SIDE = 0.5  # cosine of the angle of normals beyond which a point is on another side than where it got in
 HOLLOW = 0.02  # radii; the middle of an edge comes by a quarter of it too near
-_MOST_STEPS = 40  # of bisection
+_MOST_STEPS = 60
+_NEARBY = 1e-3  # of an edge
 _JUST_BEFORE = 1e-5  # of a substep: the normal of a passage is that just before it, when it can still be told
 
 
@@ -104,10 +105,13 @@ def shape_contacts(
             t = thickness[k]
             under = (q[0] + t * n[0], q[1] + t * n[1], q[2] + t * n[2])
             gaps[row] = gap
-            before[row] = gap
-            if gap < 0.0:
-                _, began, _ = _lowest(kind, s0, s1, s2, y0, y1, hollow)
-                before[row] = began - skin
+            rubbing, began, n_began = _lowest(kind, s0, s1, s2, y0, y1, hollow)
+            before[row] = began - skin
+            upright, contacts.rolling[row] = n_began, 0.0
+            if crossed or before[row] >= margin[e]:
+                rubbing, upright = s, n
+            if not crossed and 0.0 < s < 1.0:
+                contacts.rolling[row] = _rolling(kind, s0, s1, s2, x0, x1, s, hollow)
             for c in range(3):
                 normal[row, c] = rotation[1, k, c, 0] * n[0] + rotation[1, k, c, 1] * n[1] + rotation[1, k, c, 2] * n[2]
                 slide[row, c] = (
@@ -117,10 +121,12 @@ def shape_contacts(
                     + (rotation[1, k, c, 1] - rotation[0, k, c, 1]) * under[1]
                     + (rotation[1, k, c, 2] - rotation[0, k, c, 2]) * under[2]
                 )
-                contacts.upright[row, c] = normal[row, c]
+                contacts.upright[row, c] = (
+                    rotation[1, k, c, 0] * upright[0] + rotation[1, k, c, 1] * upright[1] + rotation[1, k, c, 2] * upright[2]
+                )
             edge[row, 0], edge[row, 1] = e, -1
             at[row, 0], at[row, 1] = s, 0.0
-            contacts.rubbing_at[row, 0], contacts.rubbing_at[row, 1] = s, 0.0
+            contacts.rubbing_at[row, 0], contacts.rubbing_at[row, 1] = rubbing, 0.0
             arm[row, 0], arm[row, 1] = radius[e], 0.0
             friction[row] = math.sqrt(edge_friction[e] * shape_friction[k])
             key[row] = -1 - number
@@ -136,23 +142,37 @@ def _lowest(
     d = minus(x1, x0)
     low, high = 0.0, 1.0
     distance, n = signed_distance(kind, s0, s1, s2, x0)
-    if dot(n, d) - hollow >= 0.0:
+    slope_low = dot(n, d) - hollow
+    if slope_low >= 0.0:
         return 0.0, distance, n
     distance, n = signed_distance(kind, s0, s1, s2, x1)
-    if dot(n, d) + hollow <= 0.0:
+    slope_high = dot(n, d) + hollow
+    if slope_high <= 0.0:
         return 1.0, distance, n
     s = 0.5
-    for _ in range(_MOST_STEPS):
-        s = 0.5 * (low + high)
+    for step in range(_MOST_STEPS):
+        # Where a line through both slopes is zero; every third time the middle, should one end stay where it is.
+        s = 0.5 * (low + high) if step % 3 == 2 else low - slope_low * (high - low) / (slope_high - slope_low)
         distance, n = signed_distance(kind, s0, s1, s2, blend(x0, x1, s))
         slope = dot(n, d) + hollow * (2.0 * s - 1.0)
         if slope > 0.0:
-            high = s
+            high, slope_high = s, slope
         else:
-            low = s
+            low, slope_low = s, slope
         if abs(slope) <= 1e-9 * hollow:
             break
     return s, distance - hollow * s * (1.0 - s), n
+
+
+@part
+def _rolling(
+    kind: int, s0: float, s1: float, s2: float, x0: Vector, x1: Vector, s: float, hollow: float
+) -> float:
+    """How the slope of the edge's distance changes along it, where it is lowest."""
+    d = minus(x1, x0)
+    _, n0 = signed_distance(kind, s0, s1, s2, blend(x0, x1, s - _NEARBY))
+    _, n1 = signed_distance(kind, s0, s1, s2, blend(x0, x1, s + _NEARBY))
+    return max(dot(minus(n1, n0), d) / (2.0 * _NEARBY), 0.0) + 2.0 * hollow
 
 
 @part

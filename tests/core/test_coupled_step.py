@@ -7,7 +7,7 @@ import pytest
 from plain_rods import circle, line
 from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact.arrays import Contacts, Samples
-from tendril.core.contact.coulomb import Forces, across_rods, push
+from tendril.core.contact.coulomb import SLIP, STICK, Forces, across_rods, push
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.known_forces import make_forces
 from tendril.core.contact.rod_contacts import rod_contacts
@@ -22,7 +22,7 @@ class TwoEdges:
     def __init__(self, start: np.ndarray, friction: float) -> None:
         self.start, self.friction = start, friction
 
-    def push(self, q: np.ndarray, slipping: float = 0.0) -> tuple[Samples, Contacts, Forces, Pushes]:
+    def push(self, q: np.ndarray, tame: bool = False) -> tuple[Samples, Contacts, Forces, Pushes]:
         """At q (4, 4): positions and turns."""
         samples = Samples(
             start=self.start,
@@ -39,15 +39,15 @@ class TwoEdges:
         found = rod_contacts(np.array([[0, 2]]), 1, samples, self.start, np.full(4, 10.0), contacts, 0)
         assert found == 1
         assert not contacts.crossed[0]
-        forces.known[0] = KNOWN * contacts.normal[0]
+        forces.known[0] = KNOWN * contacts.upright[0]
         forces.stiffness[0] = STIFFNESS
         pushes = Pushes(np.zeros((4, 4)), np.zeros((4, 28)), np.zeros(4, dtype=bool))
-        push(contacts, 1, samples, np.ascontiguousarray(q[:, 3]), forces, pushes)
+        push(contacts, 1, samples, np.ascontiguousarray(q[:, 3]), np.full(2, tame), forces, pushes)
         return samples, contacts, forces, pushes
 
-    def matrix(self, q: np.ndarray) -> np.ndarray:
+    def matrix(self, q: np.ndarray, tame: bool = False) -> np.ndarray:
         """The stiffness as solvers see it: within the edges, and across."""
-        samples, contacts, forces, pushes = self.push(q)
+        samples, contacts, forces, pushes = self.push(q, tame)
         full = np.zeros((16, 16))
         for edge in (0, 2):
             lower = np.zeros((7, 7))
@@ -81,25 +81,42 @@ def derivative(function, q: np.ndarray, h: float = 1e-6) -> np.ndarray:
 @pytest.mark.parametrize("ends_meet", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("deep", [False, True])
-def test_the_stiffness_of_a_contact_is_the_derivative_of_its_force(seed: int, ends_meet: bool, deep: bool) -> None:
-    points = crossing(np.random.default_rng(seed), ends_meet)
+@pytest.mark.parametrize("friction", [0.0, 5.0])
+def test_the_stiffness_of_a_contact_is_the_derivative_of_its_force(
+    seed: int, ends_meet: bool, deep: bool, friction: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    points = crossing(rng, ends_meet)
     if deep:
         points[:2, 2] -= 0.35
-    edges = TwoEdges(points, friction=0.0)
-    q = np.column_stack([points, np.zeros(4)])
+    edges = TwoEdges(points, friction)
+    q = np.column_stack([points, np.zeros(4)]) + 0.01 * rng.standard_normal((4, 4))
+    assert edges.push(q)[2].mode[0] == (STICK if friction else SLIP)
     numeric = -derivative(lambda x: edges.push(x)[3].force.ravel(), q)
     assert np.abs(edges.matrix(q) - numeric).max() < 1e-6 * np.abs(numeric).max()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_the_stiffness_of_tame_contacts_is_never_negative(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = crossing(rng, seed % 2 == 0)
+    edges = TwoEdges(points, friction=0.0)
+    q = np.column_stack([points, np.zeros(4)])
+    least, most = np.linalg.eigvalsh(edges.matrix(q, tame=True))[[0, -1]]
+    assert least > -1e-12 * most
+    assert np.linalg.eigvalsh(edges.matrix(q))[0] < -1e-3 * most
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("deep", [False, True])
-def test_forces_are_the_derivative_of_the_energy(seed: int, deep: bool) -> None:
+@pytest.mark.parametrize("friction", [0.0, 1e-3, 5.0])
+def test_forces_are_the_derivative_of_the_energy(seed: int, deep: bool, friction: float) -> None:
     rng = np.random.default_rng(seed)
     points = crossing(rng, False)
     if deep:
         points[:2, 2] -= 0.35
-    edges = TwoEdges(points, friction=0.0)
-    q = np.column_stack([points + 0.02 * rng.standard_normal((4, 3)), np.zeros(4)])
+    edges = TwoEdges(points, friction)
+    q = np.column_stack([points, np.zeros(4)]) + 0.02 * rng.standard_normal((4, 4))
     numeric = -derivative(lambda x: edges.push(x)[2].energy[:1], q)[0]
     force = edges.push(q)[3].force.ravel()
     assert np.abs(force - numeric).max() < 1e-6 * np.abs(force).max()
