@@ -33,6 +33,7 @@ class Forces(NamedTuple):
     known: Array  # (C, 3) N on side A
     stiffness: Array  # (C,) N/m
     target: Array  # (C,) m: the gap that is wanted; below zero where an overlap is taken out slowly
+    soft: Flags  # (C,) a spring is all it is: deep overlaps may want to be taken out in ways that exclude each other
     matrix: Array  # (C, 6) N/m, xx yx yy zx zy zz: stiffness of friction
     pressing: Array  # (C,) N/m: stiffness of the normal force
     curvature: Array  # (C, 15) how the normal force changes as normal and points of contact between two rods do; see `curvature.py`
@@ -134,7 +135,7 @@ def push(
         forces.pressing[k] = k_n
         forces.energy[k] = energy
         if mode == APART:
-            forces.error[k] = 0.0 if not overlap < 0.0 else -overlap
+            forces.error[k] = 0.0 if not overlap < 0.0 or forces.soft[k] else -overlap
             for c in range(6):
                 matrix[k, c] = 0.0
             continue
@@ -143,6 +144,8 @@ def push(
             along = dot(u, n)
             x, y, z = u[0] - along * n[0], u[1] - along * n[1], u[2] - along * n[2]
             forces.error[k] = max(abs(overlap), math.sqrt(x * x + y * y + z * z))
+        if forces.soft[k]:
+            forces.error[k] = 0.0
         if k_t > 0.0:
             m = 0
             for c in range(3):
@@ -315,7 +318,7 @@ def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces,
     edge, at, normal, rubbing_at = contacts.edge, contacts.at, contacts.normal, contacts.rubbing_at
     for k in range(count):
         forces.motion[k] = 0.0
-        if forces.mode[k] == APART:
+        if forces.mode[k] == APART or forces.soft[k]:
             continue
         e, o = edge[k, 0], edge[k, 1]
         f = after[e]
@@ -338,7 +341,7 @@ def learn(contacts: Contacts, count: int, forces: Forces, which: Flags) -> None:
     """The known forces of those contacts become the ones at the iterate, friction within the disc of the normal force there."""
     upright = contacts.upright
     for k in range(count):
-        if not which[k]:
+        if not which[k] or forces.soft[k]:
             continue
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])

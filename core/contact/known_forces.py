@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy import int8
+from numpy import bool_, int8
 
 from ..errors import Array
 from ..geometry.frames import Vector
@@ -12,6 +12,7 @@ from .arrays import Contacts, Ints
 from .coulomb import Forces
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
+DEEP = 0.2  # of the thickness: overlaps of the start beyond this are taken out by springs
 LETS_GO = 0.01  # radii: so far apart, a known force has gone
 
 
@@ -20,6 +21,7 @@ def make_forces(capacity: int) -> Forces:
         known=np.zeros((capacity, 3)),
         stiffness=np.zeros(capacity),
         target=np.zeros(capacity),
+        soft=np.zeros(capacity, bool_),
         matrix=np.zeros((capacity, 6)),
         pressing=np.zeros(capacity),
         curvature=np.zeros((capacity, 15)),
@@ -81,6 +83,7 @@ def prepare(
             give = 1.0
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
+        forces.soft[k] = contacts.before[k] < -DEEP * thickness
         level = stiffness[rod[edge[k, 0]]]
         if edge[k, 1] >= 0:
             level = max(level, stiffness[rod[edge[k, 1]]])
@@ -92,7 +95,7 @@ def prepare(
                 low = middle + 1
             else:
                 high = middle
-        found = low < len(keys) and keys[low] == contacts.key[k]
+        found = low < len(keys) and keys[low] == contacts.key[k] and not forces.soft[k]
         pressed = 0.0
         for c in range(3):
             forces.known[k, c] = known[low, c] if found else 0.0

@@ -12,6 +12,10 @@ from ..jit import kernel, part
 from .arrays import Contacts, Ints, Samples
 
 
+_TOGETHER = 1e-6  # of the substep, and of the thickness
+_ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
+
+
 @part
 def point(a: Array, i: int) -> Vector:
     return (a[i, 0], a[i, 1], a[i, 2])
@@ -25,6 +29,12 @@ def unit_or(a: Vector, otherwise: Vector) -> Vector:
         return otherwise
     f = 1.0 / length
     return (a[0] * f, a[1] * f, a[2] * f)
+
+
+@part
+def _is_tip(samples: Samples, e: int, s: float) -> bool:
+    """Whether a point of an edge is an end of its rod."""
+    return bool((s == 1.0 and samples.last[e]) or (s == 0.0 and samples.along[e] == 0.0 and samples.length[e] == math.inf))
 
 
 @kernel
@@ -48,6 +58,9 @@ def rod_contacts(
         reached = 1.0
         o0, o1, p0, p1 = point(base, i), point(base, after[i]), point(base, j), point(base, after[j])
         crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
+        if crossed and time < _TOGETHER:  # what begins in each other may leave on either side
+            w = minus(blend(o0, o1, s), blend(p0, p1, t))
+            crossed = dot(w, w) > (_TOGETHER * reach) ** 2
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
@@ -75,7 +88,12 @@ def rod_contacts(
             way, had = dot(normal, minus(w0, w)), dot(normal, w0)
             reached = max(time - min(0.5 * reach, 0.5 * had) / way, 0.0) if way > 0.0 else 0.0
         else:
-            normal = unit_or(w, unit_or(cross(minus(a1, a0), minus(b1, b0)), (0.0, 0.0, 1.0)))
+            along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
+            normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
+            # Of rods that lie in each other, edges that are not beside but behind each other don't push.
+            behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
+            if behind and not (_is_tip(samples, i, s) or _is_tip(samples, j, t)):
+                continue
         o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
         w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))

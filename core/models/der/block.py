@@ -241,6 +241,7 @@ class DerBlock:
     def finish(self, chosen: Ints, creep: bool = False) -> None:
         c, h = self._room(), self._stage
         self._share(lambda first, last, piece: finish_rods(c, chosen, h, creep, first, last), chosen)
+        self._measured = False  # energies are those of the state, not of the iterate: a restored run has the same bits
         if creep:
             self.arrays.log.report[chosen, FAILURES] += 1.0
 
