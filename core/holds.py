@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from .errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
-from .geometry.rotations import are_rotations, interpolate_rotations
+from .geometry.rotations import are_rotations
 from .models.protocol import ModelBlock
+from .motion import OTHER, POSITION, ROTATION, Motion
 from .scene import Scene
 
+SPIN = OTHER
 
-class HoldMotion:
+
+class HoldMotion(Motion):
     """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds at a moment."""
 
     def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
@@ -24,11 +27,7 @@ class HoldMotion:
         for block, of_block in zip(blocks, ids, strict=True):
             if len(of_block):
                 self.position[of_block] = block.hold_positions()
-        self.rotation = np.tile(np.eye(3), (count, 1, 1))
-        self.spin = np.zeros(count)
-        self._from = self._now()
-        self._to = self._now()
-        self._moving = False
+        super().__init__(self.position, np.tile(np.eye(3), (count, 1, 1)), np.zeros(count))
         self._guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
         # Who has a path, by what it gives: (numbers, functions).
         self._pins = self._functions("pin")
@@ -41,32 +40,28 @@ class HoldMotion:
         numbers = [k for k, hold in enumerate(self._holds) if hold.path is not None and hold.kind in kinds]
         return np.array(numbers, dtype=np.int64), [self._holds[k].path for k in numbers]
 
-    def _now(self) -> tuple[Array, Array, Array]:
-        return self.position.copy(), self.rotation.copy(), self.spin.copy()
-
     @property
     def state_size(self) -> int:
         return 13 * len(self._holds)
 
     def state(self) -> Array:
         """Where all holds are, as a flat array."""
-        return np.concatenate([self.position.ravel(), self.rotation.ravel(), self.spin])
+        return np.concatenate([now.ravel() for now in self._now])
 
     def restore(self, flat: Array) -> None:
         """Goes back to where `state` was taken; what was aimed at is forgotten."""
         count = len(self._holds)
-        self.position[:] = flat[: 3 * count].reshape(count, 3)
-        self.rotation[:] = flat[3 * count : 12 * count].reshape(count, 3, 3)
-        self.spin[:] = flat[12 * count :]
-        self._from, self._to, self._moving = self._now(), self._now(), False
+        for now, part in zip(self._now, np.split(flat, [3 * count, 12 * count]), strict=True):
+            now[:] = part.reshape(now.shape)
+        self._stop()
 
     @property
     def uneven(self) -> bool:
         """True if holds move through the frame in another way than straight on."""
-        return self._guided or (self._moving and not np.array_equal(self._from[1], self._to[1]))
+        return self._guided or (self._moving and not np.array_equal(self._from[ROTATION], self._to[ROTATION]))
 
     def poses(self) -> tuple[Array, Array, Array]:
-        return self.position, self.rotation, self.spin
+        return self._now
 
     def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
         """Says where holds are to be at the end of the frame."""
@@ -77,9 +72,9 @@ class HoldMotion:
         shape = (len(index),) if depth == 1 else ()
         checked: list[tuple[Array, Array]] = []
         for name, value, goal, tail in (
-            ("position", position, self._to[0], (3,)),
-            ("rotation", rotation, self._to[1], (3, 3)),
-            ("spin", spin, self._to[2], ()),
+            ("position", position, self._to[POSITION], (3,)),
+            ("rotation", rotation, self._to[ROTATION], (3, 3)),
+            ("spin", spin, self._to[SPIN], ()),
         ):
             if value is not None:
                 wanted = (*shape, *tail)
@@ -93,55 +88,37 @@ class HoldMotion:
             goal[index] = values
         self._moving = self._moving or bool(checked)
 
-    def advance(self, at: float, time: float) -> None:
-        """To a fraction of the frame, which is at that time."""
-        if self._moving and at == 1.0:
-            self.position[:], self.rotation[:], self.spin[:] = self._to  # to the last bit
-        elif self._moving:
-            self.position[:] = self._from[0] + at * (self._to[0] - self._from[0])
-            self.spin[:] = self._from[2] + at * (self._to[2] - self._from[2])
-            self.rotation[:] = interpolate_rotations(self._from[1], self._to[1], at)
-        self.follow_paths(time)
-
-    def arrive(self) -> None:
-        """The frame is over: holds that were sent somewhere are there."""
-        if self._moving:
-            self._from = self._now()
-            self._moving = False
-
     def follow_paths(self, time: float) -> None:
-        """Calls the functions of time. What they give is taken if it is usable, otherwise things stay where they are."""
         numbers, functions = self._pins
-        _take(self.position, numbers, [function(time) for function in functions], are_places)
+        self._take(POSITION, numbers, [function(time) for function in functions], are_places)
         numbers, functions = self._orients
-        _take(self.rotation, numbers, [function(time) for function in functions], are_rotations)
+        self._take(ROTATION, numbers, [function(time) for function in functions], are_rotations)
         numbers, functions = self._clamps
         pairs = [function(time) for function in functions]
         pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
-        _take(self.position, numbers, [pair[0] for pair in pairs], are_places)
-        _take(self.rotation, numbers, [pair[1] for pair in pairs], are_rotations)
+        self._take(POSITION, numbers, [pair[0] for pair in pairs], are_places)
+        self._take(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
         numbers, functions = self._spins
-        _take(self.spin, numbers, [function(time) for function in functions], np.isfinite)
+        self._take(SPIN, numbers, [function(time) for function in functions], np.isfinite)
 
-
-def _take(goal: Array, numbers: Any, values: list[Any], good: Any) -> None:
-    """goal[numbers] = values, for those that are finite, fit and are good."""
-    if not values:
-        return
-    shape = goal.shape[1:]
-    try:
-        block = np.array(values)  # nearly always all are well-formed: all at once
-    except (TypeError, ValueError, OverflowError):
-        block = np.zeros(0)
-    if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
-        block = np.full((len(values), *shape), np.nan)
-        for k, value in enumerate(values):
-            one = usable(value, shape)
-            if one is not None:
-                block[k] = one
-    finite = np.isfinite(block).reshape(len(values), -1).all(axis=1)
-    chosen = finite & good(np.where(finite.reshape(-1, *(1,) * len(shape)), block, 0.0))
-    goal[numbers[chosen]] = block[chosen]
+    def _take(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
+        """Puts things to where values say, those that are finite, fit and are good."""
+        if not values:
+            return
+        shape = self._now[which].shape[1:]
+        try:
+            block = np.array(values)  # nearly always all are well-formed: all at once
+        except (TypeError, ValueError, OverflowError):
+            block = np.zeros(0)
+        if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
+            block = np.full((len(values), *shape), np.nan)
+            for k, value in enumerate(values):
+                one = usable(value, shape)
+                if one is not None:
+                    block[k] = one
+        finite = np.isfinite(block).reshape(len(values), -1).all(axis=1)
+        chosen = finite & good(np.where(finite.reshape(-1, *(1,) * len(shape)), block, 0.0))
+        self._put(which, numbers[chosen], block[chosen])
 
 
 def usable(value: Any, shape: tuple[int, ...]) -> Array | None:

@@ -13,6 +13,7 @@ from ..models.protocol import ModelBlock
 from ..workers import Workers
 from .arrays import Contacts, Ints, Samples
 from .broad_phase import BroadPhase
+from .buried import Buried
 from .colliders import ColliderMotion
 from .mesh_contacts import edge_contacts, triangle_contacts
 from .mesh_topology import mesh_boxes
@@ -90,6 +91,7 @@ class Detection:
         self._edges = samples.after >= 0
         self._margin = MARGIN * samples.radius
         shapes, meshes = colliders.shapes, colliders.meshes
+        self._buried = Buried(samples, meshes, self._margin)
         self._shape_boxes = np.zeros((2, len(shapes.kind), 3))
         self._triangle_boxes = np.zeros((2, len(meshes.triangles), 3))
         self._edge_boxes = np.zeros((2, len(meshes.edges), 3))
@@ -126,6 +128,7 @@ class Detection:
         Candidates are sought anew where a point has left its box."""
         if left_boxes(self.samples, self._margin, self._low, self._high):
             self.sweep(base)
+        self._buried.follow()
         while True:
             written = 0
             samples, contacts, margin, colliders = self.samples, self.contacts, self._margin, self._colliders
@@ -140,10 +143,12 @@ class Detection:
             pairs = self._edge_pairs
             if len(pairs):
                 written = edge_contacts(pairs, len(pairs), samples, colliders.meshes, margin, contacts, written)
+            written = self._buried.add_contacts(contacts, written)
             if written <= len(contacts.gap):
                 break
             self.contacts = make_contacts(written + written // 2)
         self.count = written
+        self._buried.remember(contacts, written)
 
 
 @kernel

@@ -13,6 +13,7 @@ from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
 
 SMALLEST_SIZE = 0.01  # of a step along Newton's direction
+NOISE = 1e-12  # of energies, relative
 RISE = 3.0  # times what was to be gained: how far the energy may rise for one step
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
@@ -176,13 +177,11 @@ def add_up(
 
 
 @part
-def _good(t: Totals, i: int) -> bool:
+def _good(t: Totals, i: int, tolerance: float) -> bool:
     """Whether the last step was: the energy falls; or it rises a little, just once, and the next step will make up for it, as that
-    of a rod does which hardly stretches (its steps are straight, its ways are not); or what is left is little and shrinks."""
-    if t.length[i] <= SETTLED and t.length[i] <= 0.9 * t.length_before[i]:
-        return True
+    of a rod does which hardly stretches (its steps are straight, its ways are not); or what is left is next to nothing."""
     rise = t.energy[i] - t.energy_before[i]
-    if rise <= 0.0 or t.size[i] <= SMALLEST_SIZE:
+    if rise <= NOISE * abs(t.energy[i]) or t.length[i] <= tolerance or t.size[i] <= SMALLEST_SIZE:
         return True
     at_best = t.energy_before[i] <= t.best[i]
     return bool(at_best and rise <= -RISE * t.slope_before[i] and rise <= -0.5 * t.slope[i])
@@ -210,7 +209,7 @@ def decide(
         length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
         hopeless = hopeless or not longest[r] < LONGEST
         tolerable = tolerable and clear and error < TOLERABLE and length < TOLERABLE_STEP * tolerance
-        if not _good(totals, i):
+        if not _good(totals, i, tolerance):
             verdict.reject[r] = True
             progress.size[r] *= 0.5
             continue

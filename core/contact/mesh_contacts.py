@@ -25,7 +25,7 @@ TIE = 1e-9  # of squared distances
 
 
 @part
-def _weighted(a: Vector, b: Vector, c: Vector, v: float, w: float) -> Vector:
+def weighted(a: Vector, b: Vector, c: Vector, v: float, w: float) -> Vector:
     u = 1.0 - v - w
     return (u * a[0] + v * b[0] + w * c[0], u * a[1] + v * b[1] + w * c[1], u * a[2] + v * b[2] + w * c[2])
 
@@ -54,7 +54,7 @@ def _passes_triangle(
     if not found or not time > 0.0:  # what begins on the surface does not tell from where it comes
         return False, v, w, (0.0, 0.0, 1.0)
     at = blend(a0, a, time)
-    back = unit_or(minus(_weighted(minus(a, a0), minus(b, b0), minus(c, c0), v, w), minus(x, x0)), (0.0, 0.0, 0.0))
+    back = unit_or(minus(weighted(minus(a, a0), minus(b, b0), minus(c, c0), v, w), minus(x, x0)), (0.0, 0.0, 0.0))
     n = unit_or(cross(minus(blend(b0, b, time), at), minus(blend(c0, c, time), at)), back)
     from_where = dot(n, back)
     if abs(from_where) <= ALONG:
@@ -108,7 +108,7 @@ def _look_round(
                 passes = _passes_triangle(x0, a0, b0, c0, x, a, b, c, solid)[0]
         if solid and height <= best * (1.0 + TIE) * nn:
             u, v, w = closest_on_triangle(x, a, b, c)
-            away = minus(x, _weighted(a, b, c, v, w))
+            away = minus(x, weighted(a, b, c, v, w))
             square = dot(away, away)
             if square <= best * (1.0 + TIE):
                 lean = dot(away, unit_or(n, (0.0, 0.0, 0.0))) * _angle_at(u, v, w, a, b, c)
@@ -129,6 +129,20 @@ def _searched(start: Array, now: Array, e: int, f: int, p: Vector, near: float) 
     return inside
 
 
+@part
+def _begins_near(
+    pairs: Ints, begin: int, end: int, triangles: Ints, v0: Array, x0: Vector, near: float
+) -> bool:
+    """Whether a point is near the surface at the start of the substep. What is deep inside then is not the triangles' business."""
+    for k in range(begin, end):
+        f = pairs[k, 1]
+        a0, b0, c0 = point(v0, triangles[f, 0]), point(v0, triangles[f, 1]), point(v0, triangles[f, 2])
+        _, v, w = closest_on_triangle(x0, a0, b0, c0)
+        if _square(minus(x0, weighted(a0, b0, c0, v, w))) <= near * near:
+            return True
+    return False
+
+
 @kernel
 def triangle_contacts(
     pairs: Ints, count: int, samples: Samples, meshes: Meshes, margin: Array, contacts: Contacts, written: int
@@ -136,7 +150,7 @@ def triangle_contacts(
     """Adds contacts of vertices of rods with triangles to the rows from `written` on; returns the new number of rows.
 
     `pairs` (edge, triangle) are sorted and complete: all boxes that overlap. Rows beyond the capacity are counted, not written.
-    A vertex inside a solid is pushed to the nearest point of its surface. One that passes through a triangle on its way
+    A vertex inside a solid is pushed to the nearest point of its surface, unless it begins deep inside: see `buried.py`. One that passes through a triangle on its way
     has no business on the other side: there it touches nothing.
     """
     start, now, after, last, radius = samples.start, samples.now, samples.after, samples.last, samples.radius
@@ -164,13 +178,15 @@ def triangle_contacts(
                 if passes:
                     crossed, v, w, normal = _passes_triangle(x0, a0, b0, c0, x, a, b, c, solid)
                 if crossed:
-                    gap = dot(normal, minus(x, _weighted(a, b, c, v, w))) - reach
+                    gap = dot(normal, minus(x, weighted(a, b, c, v, w))) - reach
                 elif inside:
                     if passes or f != nearest:
                         continue
                     _, v, w = closest_on_triangle(x, a, b, c)
-                    p = _weighted(a, b, c, v, w)
+                    p = weighted(a, b, c, v, w)
                     if not _searched(start, now, e, after[e], p, near):
+                        continue
+                    if not _begins_near(pairs, begin, end, triangles, v0, x0, near):
                         continue
                     normal = unit_or(minus(p, x), unit_or(cross(minus(b, a), minus(c, a)), normal))
                     gap = -math.sqrt(_square(minus(x, p))) - reach
@@ -189,10 +205,10 @@ def triangle_contacts(
                     gap = abs(height) - reach
                 if written < capacity:
                     _, v_before, w_before = closest_on_triangle(x0, a0, b0, c0)
-                    apart = math.sqrt(_square(minus(x0, _weighted(a0, b0, c0, v_before, w_before))))
+                    apart = math.sqrt(_square(minus(x0, weighted(a0, b0, c0, v_before, w_before))))
                     if not crossed and (inside or (solid and _is_under(x0, a0, b0, c0))):
                         apart = -apart
-                    slide = _weighted(minus(a, a0), minus(b, b0), minus(c, c0), v, w)
+                    slide = weighted(minus(a, a0), minus(b, b0), minus(c, c0), v, w)
                     contacts.edge[written, 0], contacts.edge[written, 1] = e, -1
                     contacts.at[written, 0], contacts.at[written, 1] = float(which), 0.0
                     contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal

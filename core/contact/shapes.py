@@ -22,24 +22,28 @@ def _size(field: str, value: Any) -> float:
     return size
 
 
-def _place(field: str, value: Any) -> Array:
-    place = vector(field, value)
-    if np.abs(place).max() > 10.0 * LARGEST_SIZE:
+def near(field: str, value: Any, points: Array) -> Array:
+    """The points that a value gives, if none of them is too far out."""
+    if np.abs(points).max() > 10.0 * LARGEST_SIZE:
         raise TendrilError(field, value, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
-    place.flags.writeable = False
-    return place
+    return points
 
 
-def _rotation(value: Any) -> Array:
+def place(field: str, value: Any) -> Array:
+    return near(field, value, vector(field, value))
+
+
+def turn(value: Any) -> Array:
     rotation = array("rotation", value, (3, 3), "give a rotation matrix (3, 3)")
     if not are_rotations(rotation):
         raise TendrilError("rotation", value, "give a rotation matrix: orthonormal columns, no mirror image")
-    rotation.flags.writeable = False
     return rotation
 
 
 def _settle(shape: object, **values: object) -> None:
     for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
         object.__setattr__(shape, name, value)
 
 
@@ -51,7 +55,7 @@ class Plane:
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        _settle(self, point=_place("point", self.point), normal=direction("normal", self.normal))
+        _settle(self, point=place("point", self.point), normal=direction("normal", self.normal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ class Sphere:
     position: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _settle(self, radius=_size("radius", self.radius), position=_place("position", self.position))
+        _settle(self, radius=_size("radius", self.radius), position=place("position", self.position))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +78,7 @@ class _Round:
 
     def __post_init__(self) -> None:
         _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
-        _settle(self, position=_place("position", self.position), rotation=_rotation(self.rotation))
+        _settle(self, position=place("position", self.position), rotation=turn(self.rotation))
 
 
 class Capsule(_Round):
@@ -95,8 +99,7 @@ class Box:
 
     def __post_init__(self) -> None:
         size = np.array([_size("size", value) for value in vector("size", self.size)])
-        size.flags.writeable = False
-        _settle(self, size=size, position=_place("position", self.position), rotation=_rotation(self.rotation))
+        _settle(self, size=size, position=place("position", self.position), rotation=turn(self.rotation))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +116,7 @@ class Mesh:
         vertices = array("vertices", self.vertices, (rows, 3), "give finite points as an array (n, 3)")
         if rows < 3:
             raise TendrilError("vertices", self.vertices, "give at least three points")
-        if np.abs(vertices).max() > 10.0 * LARGEST_SIZE:
-            raise TendrilError("vertices", self.vertices, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
-        vertices.flags.writeable = False
-        _settle(self, vertices=vertices, triangles=_triangles(self.triangles, rows))
+        _settle(self, vertices=near("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows))
 
 
 def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
@@ -130,7 +130,6 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
     triangles = triangles[(a != b) & (b != c) & (c != a)]
     if not len(triangles):
         raise TendrilError("triangles", value, "give at least one triangle of three different points")
-    triangles.flags.writeable = False
     return np.asarray(triangles)
 
 

@@ -126,7 +126,6 @@ def test_a_collider_is_there_at_once(name: str) -> None:
         sim.step_frame()
 
 
-@pytest.mark.xfail(strict=True, reason="all colliders are put where they were sent, or where they began")
 @pytest.mark.parametrize("with_path", [False, True], ids=["sent", "with a path"])
 def test_to_put_one_at_once_leaves_others_alone(with_path: bool) -> None:
     """They are on their way, as they were."""
@@ -265,7 +264,6 @@ def test_of_a_pair_what_is_of_use_is_taken() -> None:
     assert_at(sim, 1, FAR, turned(sim.time), SHAPES["box"])
 
 
-@pytest.mark.xfail(strict=True, reason="goals of colliders with a path are those of the start")
 def test_a_path_that_ends_leaves_its_collider_there_when_another_is_sent() -> None:
     sim = simulation(SHAPES["sphere"], SHAPES["box"], path=lambda t: (FAR + t * EAST, np.eye(3)) if t < 0.1 else 0)
     for _ in range(3):

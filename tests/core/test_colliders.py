@@ -255,12 +255,7 @@ def test_friction_thickness_and_path_are_kept() -> None:
 @pytest.mark.parametrize(
     ("shape", "field"),
     [
-        pytest.param(
-            shape,
-            field,
-            id=f"{shape.__name__}-{field}",
-            marks=pytest.mark.xfail(strict=True, reason="can be written to") if field == "normal" else (),
-        )
+        pytest.param(shape, field, id=f"{shape.__name__}-{field}")
         for shape, good in GOOD.items()
         for field, value in good.items()
         if not isinstance(value, int)
