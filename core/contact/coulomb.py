@@ -78,7 +78,9 @@ def _law(
     y = f[1] - known_n * n[1] - k * (slip[1] - along * n[1])
     z = f[2] - known_n * n[2] - k * (slip[2] - along * n[2])
     size = math.sqrt(x * x + y * y + z * z)
-    most = mu * (known_n if known_n > 0.0 else f_n)  # of a new contact, the force at hand
+    most = mu * max(known_n, 0.0)
+    if not most > 0.0:
+        return SLIP, f_n, k_n, (0.0, 0.0, 0.0), 0.0, energy
     if size <= most:
         return STICK, f_n, k_n, (x, y, z), k, energy + 0.5 * size * size / k
     c = most / size

@@ -183,6 +183,8 @@ def _good(t: Totals, i: int, tolerance: float) -> bool:
     rise = t.energy[i] - t.energy_before[i]
     if rise <= NOISE * abs(t.energy[i]) or t.length[i] <= tolerance or t.size[i] <= SMALLEST_SIZE:
         return True
+    if t.length[i] <= SETTLED and t.length[i] <= 0.5 * t.length_before[i]:
+        return True
     at_best = t.energy_before[i] <= t.best[i]
     return bool(at_best and rise <= -RISE * t.slope_before[i] and rise <= -0.5 * t.slope[i])
 
@@ -219,7 +221,7 @@ def decide(
             progress.best[r] = own[r]
         if clear and length <= tolerance and error <= TOLERANCE and totals.doubt[i] <= DOUBT:
             verdict.done[r] = True
-        elif length <= SETTLED and totals.motion[i] <= SETTLED * totals.deviation[i]:
+        elif length <= SETTLED and totals.deviation[i] > 0.0 and totals.motion[i] <= SETTLED * totals.deviation[i]:
             verdict.settled[r] = True
             verdict.stubborn[r] = error > max(0.25 * progress.error[r], TOLERANCE)
             # When forces follow, the energy changes.

@@ -17,6 +17,7 @@ from ..geometry.crossing import point_crosses_triangle, segments_cross
 from ..geometry.frames import Vector, any_normal, cross, dot
 from ..jit import kernel, part
 from .arrays import Contacts, Ints, Meshes, Samples
+from .known_forces import DEEP
 from .mesh_topology import FLAT, along_by, edge_is_free, in_front, outwards, over, tip_is_free
 from .rod_contacts import point, unit_or
 
@@ -130,15 +131,27 @@ def _searched(start: Array, now: Array, e: int, f: int, p: Vector, near: float) 
 
 
 @part
-def _begins_near(
-    pairs: Ints, begin: int, end: int, triangles: Ints, v0: Array, x0: Vector, near: float
-) -> bool:
-    """Whether a point is near the surface at the start of the substep. What is deep inside then is not the triangles' business."""
+def _is_near(pairs: Ints, begin: int, end: int, triangles: Ints, vertices: Array, x: Vector, near: float) -> bool:
+    """Whether a point is that near to one of the triangles."""
     for k in range(begin, end):
         f = pairs[k, 1]
-        a0, b0, c0 = point(v0, triangles[f, 0]), point(v0, triangles[f, 1]), point(v0, triangles[f, 2])
-        _, v, w = closest_on_triangle(x0, a0, b0, c0)
-        if _square(minus(x0, weighted(a0, b0, c0, v, w))) <= near * near:
+        a, b, c = point(vertices, triangles[f, 0]), point(vertices, triangles[f, 1]), point(vertices, triangles[f, 2])
+        _, v, w = closest_on_triangle(x, a, b, c)
+        if _square(minus(x, weighted(a, b, c, v, w))) <= near * near:
+            return True
+    return False
+
+
+@part
+def _goes_through(pairs: Ints, begin: int, end: int, triangles: Ints, vertices: Array, x: Vector, y: Vector) -> bool:
+    """Whether the way from x to y passes through one of the triangles."""
+    way = minus(y, x)
+    for k in range(begin, end):
+        f = pairs[k, 1]
+        a, b, c = point(vertices, triangles[f, 0]), point(vertices, triangles[f, 1]), point(vertices, triangles[f, 2])
+        n = cross(minus(b, a), minus(c, a))
+        h0, h1 = dot(minus(x, a), n), dot(minus(y, a), n)
+        if h0 * h1 < 0.0 and over(along_by(x, way, h0 / (h0 - h1)), a, b, c)[0]:
             return True
     return False
 
@@ -150,8 +163,10 @@ def triangle_contacts(
     """Adds contacts of vertices of rods with triangles to the rows from `written` on; returns the new number of rows.
 
     `pairs` (edge, triangle) are sorted and complete: all boxes that overlap. Rows beyond the capacity are counted, not written.
-    A vertex inside a solid is pushed to the nearest point of its surface, unless it begins deep inside: see `buried.py`. One that passes through a triangle on its way
-    has no business on the other side: there it touches nothing.
+    A vertex inside a solid is pushed to the nearest point of its surface, unless it begins deep inside: see `buried.py`. One that
+    passes through a triangle on its way has no business on the other side: there it touches nothing. But one that begins deep
+    in the skin of a solid is held by a spring, which may give way a little: that is no passage. And where a rod begins stuck in a
+    solid, pushing a vertex out along the rod is of little use: beside such a place there is no skin, and nothing rubs.
     """
     start, now, after, last, radius = samples.start, samples.now, samples.after, samples.last, samples.radius
     v0, v1, triangles, mesh_of = meshes.vertices[0], meshes.vertices[1], meshes.triangles, meshes.mesh_of_triangle
@@ -170,6 +185,15 @@ def triangle_contacts(
             inside = solid and side < 0.0
             if not (passes or any_near or inside):
                 continue
+            gives_way = False
+            if passes and inside and _is_near(pairs, begin, end, triangles, v0, x0, reach - DEEP * radius[e]):
+                gives_way = _is_near(pairs, begin, end, triangles, v1, x, near)
+                passes = not gives_way
+            stuck = False
+            if solid and after[sample] >= 0:
+                stuck = _goes_through(pairs, begin, end, triangles, v0, x0, point(start, after[sample]))
+            if solid and sample > 0 and after[sample - 1] == sample and not stuck:
+                stuck = _goes_through(pairs, begin, end, triangles, v0, x0, point(start, sample - 1))
             for k in range(begin, end):
                 f = pairs[k, 1]
                 i, j, h = triangles[f, 0], triangles[f, 1], triangles[f, 2]
@@ -186,7 +210,7 @@ def triangle_contacts(
                     p = weighted(a, b, c, v, w)
                     if not _searched(start, now, e, after[e], p, near):
                         continue
-                    if not _begins_near(pairs, begin, end, triangles, v0, x0, near):
+                    if not _is_near(pairs, begin, end, triangles, v0, x0, near):
                         continue
                     normal = unit_or(minus(p, x), unit_or(cross(minus(b, a), minus(c, a)), normal))
                     gap = -math.sqrt(_square(minus(x, p))) - reach
@@ -203,10 +227,11 @@ def triangle_contacts(
                     if height < 0.0:
                         normal = _turned(normal)
                     gap = abs(height) - reach
+                skin = 0.0 if stuck and not crossed else reach
                 if written < capacity:
                     _, v_before, w_before = closest_on_triangle(x0, a0, b0, c0)
                     apart = math.sqrt(_square(minus(x0, weighted(a0, b0, c0, v_before, w_before))))
-                    if not crossed and (inside or (solid and _is_under(x0, a0, b0, c0))):
+                    if not crossed and ((inside and not gives_way) or (solid and _is_under(x0, a0, b0, c0))):
                         apart = -apart
                     slide = weighted(minus(a, a0), minus(b, b0), minus(c, c0), v, w)
                     contacts.edge[written, 0], contacts.edge[written, 1] = e, -1
@@ -215,11 +240,12 @@ def triangle_contacts(
                     contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = float(which), 0.0
                     contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
                     contacts.rolling[written] = 0.0
-                    contacts.gap[written] = gap
-                    contacts.before[written] = apart - reach
+                    contacts.gap[written] = gap + reach - skin
+                    contacts.before[written] = apart - skin
                     contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
                     contacts.arm[written, 0], contacts.arm[written, 1] = radius[e], 0.0
-                    contacts.friction[written] = math.sqrt(samples.friction[e] * meshes.friction[mesh])
+                    rubbing = 0.0 if stuck else math.sqrt(samples.friction[e] * meshes.friction[mesh])
+                    contacts.friction[written] = rubbing
                     contacts.key[written] = -1 - ((first_key + f) * len(after) + sample)
                     contacts.crossed[written] = crossed
                 written += 1

@@ -17,6 +17,7 @@ from .shapes import Mesh
 
 BESIDE = 1e-9  # barycentric: how far beside a triangle still is over it, so that nothing falls between two
 FLAT = 1e-6  # sine of angles taken for zero in normal cones
+LEAN = 0.2  # the same for edges of rods on ridges and rims: what lies there must not lose them whenever it tilts a little
 
 MANIFOLD_BREAKS = -2  # instead of opposite vertices, where more than two triangles meet at an edge
 
@@ -192,10 +193,10 @@ def edge_is_free(
             return False, True
         both = _pierces(a0, a1, b0, b1, point(v1, first)) and _pierces(a0, a1, b0, b1, point(v1, second))
         return both, True
+    if of_rod == 0:  # over a flat place it is enough to look at vertices of rods
+        return max(rise0, rise1) <= LEAN and (second < 0 or rise0 + rise1 < -FLAT), False
     if max(rise0, rise1) > FLAT:
         return False, False
-    if of_rod == 0:  # over a flat place it is enough to look at vertices of rods
-        return second < 0 or min(rise0, rise1) < -FLAT, False
     x = a0 if of_rod == 1 else a1
     if first >= 0 and over(x, b0, b1, point(v1, first))[0]:
         return False, False

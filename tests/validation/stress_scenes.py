@@ -190,11 +190,10 @@ def _pins(
         where = np.array([path(t) for t in times]) if path else np.tile(begin, (len(times), 1))
         clear = all(np.linalg.norm(where - other, axis=1).min() > 0.1 for other in taken)
         for surface in surfaces:
-            weights = _weights(4)
             for t, x in zip(times, where, strict=True):
                 if not clear:
                     break
-                near = np.einsum("wk,fkc->fwc", weights, surface.at(t)[surface.triangles]).reshape(-1, 3)
+                near = _surface_points(surface.at(t), surface.triangles)
                 clear = float(np.linalg.norm(near - x, axis=1).min()) > 0.12
         if clear:
             pins[vertex] = path
