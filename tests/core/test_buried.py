@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from meshes import Soup, blade, cube, dented, slab, to_triangles, torus
+from meshes import Soup, blade, cube, dented, rods, slab, to_triangles, torus
 from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact import buried
-from tendril.core.contact.buried import are_inside
+from tendril.core.contact.buried import Buried, are_inside
+from tendril.core.contact.mesh_topology import pack_meshes
 from tendril.core.contact.shapes import Mesh
 from tendril.core.geometry.rotations import rotation_about
 
@@ -115,6 +116,27 @@ def test_inside_of_known_solids() -> None:
     assert not are_inside(np.zeros((0, 3)), *cube(1)).any()
 
 
+def test_the_nearest_point_of_the_surface() -> None:
+    """Against brute force, in the second of two meshes."""
+    samples = rods(np.random.default_rng(8).uniform(-0.6, 0.6, (30, 20, 3)), np.zeros((30, 20, 3)), 0.01)
+    vertices, triangles = icosphere(3)
+    vertices = vertices @ TURN.T * [1.0, 0.8, 1.2]
+    meshes = pack_meshes([(Mesh(*cube(1)), 0.0, 0.0), (Mesh(vertices, triangles), 0.0, 0.0)], 0)
+    meshes.vertices[:, :8] += 9.0  # out of the way
+    found = Buried(samples, meshes, np.full(600, 0.002))
+    found.follow()
+    depth = to_triangles(samples.start, vertices[triangles]).min(axis=1)
+    deep = np.flatnonzero(are_inside(samples.start, vertices, triangles) & (depth > 0.012))
+    assert len(deep) > 300
+    assert found._deep.tolist() == [[k, 1] for k in deep]
+    assert found._depths == pytest.approx(depth[deep], abs=1e-12)
+    ends = samples.start[deep] + found._depths[:, None] * found._normals
+    on_triangle = [
+        to_triangles(ends[k : k + 1], meshes.vertices[0][meshes.triangles[[f]]]) for k, f in enumerate(found._triangles)
+    ]
+    assert np.max(on_triangle) < 1e-12
+
+
 # Out -------------------------------------------------------------------------------------------------------------------
 
 
@@ -122,9 +144,9 @@ def strand(first: Any, last: Any, radius: float, segments: int = 12) -> Rod:
     return Rod.from_points(np.linspace(first, last, segments + 1), radius, RUBBER)
 
 
-def scene_with(rods: list[Rod], soups: list[Soup], friction: float = 0.3, **options: Any) -> Scene:
+def scene_with(strands: list[Rod], soups: list[Soup], friction: float = 0.3, **options: Any) -> Scene:
     scene = Scene(gravity=(0.0, 0.0, 0.0), **options)
-    for rod in rods:
+    for rod in strands:
         scene.add(rod)
     for soup in soups:
         scene.collide(Mesh(*soup), friction=friction)
@@ -178,7 +200,7 @@ def test_a_rod_right_through_a_cube(friction: float) -> None:
     vertices, triangles = cube(1)
     scene = scene_with([Rod.from_points(points, 0.01, RUBBER)], [(0.06 * vertices, triangles)], friction)
     halvings = 0
-    for frame in Simulation(scene, threads=1).frames(2, 48):
+    for frame in Simulation(scene, threads=1).frames(2, 20):
         assert fastest(frame) < 1.0
         halvings += frame.report.halvings
     s = np.linspace(0.0, 1.0, 20)[:, None, None]
@@ -188,17 +210,37 @@ def test_a_rod_right_through_a_cube(friction: float) -> None:
     assert halvings < 5
 
 
+def test_nobody_is_pushed_twice() -> None:
+    """Neither by both its contact with the nearest triangle and the one of those who are deep inside, nor by none."""
+    vertices, triangles = cube(3)
+    scene = scene_with([strand((-0.03, 0.0, 0.02), (0.03, 0.02, 0.055), 0.004, 3)], [(0.06 * vertices, triangles)])
+    sim = Simulation(scene, threads=1)
+    deep = 0
+    for _ in range(40):
+        sim.step_frame()
+        detection = sim._contact.detection
+        contacts, count = detection.contacts, detection.count
+        vertex = contacts.edge[:count, 0] + contacts.at[:count, 0]
+        inside = np.abs(detection.samples.now).max(axis=1) < 0.06
+        assert (
+            np.bincount(vertex[vertex == vertex.round()].astype(int), minlength=4)[inside].tolist()
+            == [1] * inside.sum()
+        )
+        deep += len(detection._buried._deep)
+    assert deep > 10
+
+
 def buried_scene() -> Scene:
     """In one of two solids, in both, and in none."""
     vertices, triangles = cube(2)
     ball, faces = icosphere(2)
-    rods = [
+    strands = [
         strand((-0.05, 0.01, 0.02), (0.03, 0.02, 0.01), 0.004),
         strand((0.1, 0.01, 0.0), (0.18, 0.03, 0.01), 0.004),
         strand((-0.2, 0.2, 0.0), (0.2, 0.2, 0.1), 0.004),
     ]
     soups = [(0.06 * vertices, triangles), (0.06 * ball + [0.1, 0.0, 0.0], faces)]
-    return scene_with(rods, soups, rod_contact=True)
+    return scene_with(strands, soups, rod_contact=True)
 
 
 def history(sim: Simulation, last: int = 14) -> list[bytes]:
