@@ -3,6 +3,9 @@
 Nothing gets that deep on its way, but a simulation may begin so, and colliders may be put anywhere at once. So it is asked which
 vertices are inside only where things did not come from where they were; from then on only those are looked at again, until
 they are out. Each is pushed towards the point of the surface that was the nearest at the start of the substep.
+
+Where a rod goes through the surface, vertices beside that place are near the surface, and pushed out along the rod. Of a rod that
+is stuck right through a solid that would only stretch it, until it jumps out. So these have no skin and don't rub.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from .arrays import Contacts, Flags, Ints, Meshes, Samples
 from .mesh_contacts import weighted
 from .rod_contacts import point, unit_or
 
+ALMOST = 1.0 - 1e-9
 GROUP = 16  # triangles to a box
 CELLS = 1024  # along each axis, of the curve that fills space along which triangles are grouped
 SLANT = (0.0131071, 0.0271828)  # x and y per z of the rays that are counted: no wall of a building is that steep
@@ -40,6 +44,7 @@ class Buried:
         self._entering: Ints = np.zeros(0, int64)  # vertices that may have got inside on this way
         self._order, self._first_group = _in_groups(meshes)
         self._boxes = np.zeros((2, self._first_group[-1], 3))
+        self._deep_in, self._stuck_in = np.full((2, n), -1)  # the mesh in which a vertex is
         self.vertices: Ints = np.zeros((0, 2), int64)  # (B, 2) vertex and mesh
         self._deep = self.vertices  # those of them that are not near the surface, and where that is the nearest:
         self._triangles: Ints = np.zeros(0, int64)
@@ -62,23 +67,26 @@ class Buried:
         self._start[:], self._mesh_start[:] = start, mesh_start
         if len(self.vertices) or len(self._deep):
             self._find_nearest()
+            self._find_stuck()
 
-    def add_contacts(self, contacts: Contacts, written: int) -> int:
-        """To the rows from `written` on; returns the new number of rows. Those beyond the capacity are counted, not written."""
-        if not len(self._deep):
+    def add_contacts(self, contacts: Contacts, first: int, written: int) -> int:
+        """To the rows from `written` on; returns the new number of rows. Those beyond the capacity are counted, not written.
+        Contacts of vertices with triangles begin at row `first`."""
+        self._remember(contacts, first, min(written, len(contacts.gap)))
+        if not len(self.vertices):
             return written
+        adjust(contacts, first, min(written, len(contacts.gap)), self._meshes, self._deep_in, self._stuck_in)
         nearest = (self._triangles, self._weights, self._normals, self._depths)
         return buried_contacts(
             self._deep, self._edge, *nearest, self._samples, self._meshes, self._margin, contacts, written
         )
 
-    def remember(self, contacts: Contacts, count: int) -> None:
+    def _remember(self, contacts: Contacts, first: int, end: int) -> None:
         """Where the iterate is, and who passes into something on the way there or gives way to what presses it in."""
         if len(self._solids):
             self._now[:], self._mesh_now[:] = self._samples.now, self._meshes.vertices[1]
-            inside = contacts.crossed[:count] | (contacts.gap[:count] < -contacts.arm[:count, 0])
-            keys = contacts.key[:count][inside & (contacts.edge[:count, 1] < 0)]
-            self._entering = (-1 - keys) % len(self._edge)
+            inside = contacts.gap[first:end] < -ALMOST * contacts.arm[first:end, 0]
+            self._entering = (-1 - contacts.key[first:end][inside | contacts.crossed[first:end]]) % len(self._edge)
 
     def _in_box(self, mesh: int) -> Ints:
         points = self._meshes.vertices[0, self._meshes.mesh_of_vertex == mesh]
@@ -106,6 +114,19 @@ class Buried:
         deep = self._depths > near
         self._deep, self._triangles, self._weights = self.vertices[deep], self._triangles[deep], self._weights[deep]
         self._normals, self._depths = self._normals[deep], self._depths[deep]
+        self._deep_in[:] = -1
+        self._deep_in[self._deep[:, 0]] = self._deep[:, 1]
+
+    def _find_stuck(self) -> None:
+        """Where one end of an edge is inside and the other is not."""
+        after = self._samples.after
+        edges = np.flatnonzero(after >= 0)
+        self._stuck_in[:] = -1
+        for mesh in np.unique(self.vertices[:, 1]):
+            inside = np.zeros(len(after), np.bool_)
+            inside[self.vertices[self.vertices[:, 1] == mesh, 0]] = True
+            through = edges[inside[edges] != inside[after[edges]]]
+            self._stuck_in[through] = self._stuck_in[after[through]] = mesh
 
 
 def are_inside(points: Array, vertices: Array, triangles: Ints) -> Flags:
@@ -248,6 +269,24 @@ def nearest_points(
                     weights[i, 0], weights[i, 1] = v, w
                     normals[i, 0], normals[i, 1], normals[i, 2] = unit_or(way, unit_or(n, (0.0, 0.0, 1.0)))
         nearest[i], depths[i] = found, math.sqrt(best)
+
+
+@kernel
+def adjust(contacts: Contacts, first: int, end: int, meshes: Meshes, deep_in: Ints, stuck_in: Ints) -> None:
+    """Takes out contacts of vertices with triangles of meshes they are deep in, and those where they are stuck have no skin."""
+    n, first_key = len(deep_in), meshes.first_feature[0]
+    for row in range(first, end):
+        feature, sample = (-1 - contacts.key[row]) // n, (-1 - contacts.key[row]) % n
+        mesh = meshes.mesh_of_triangle[feature - first_key]
+        if contacts.crossed[row]:
+            continue
+        if deep_in[sample] == mesh:
+            contacts.gap[row] = math.inf
+        elif stuck_in[sample] == mesh:
+            skin = contacts.arm[row, 0] + meshes.thickness[mesh]
+            contacts.gap[row] += skin
+            contacts.before[row] += skin
+            contacts.friction[row] = 0.0
 
 
 @kernel

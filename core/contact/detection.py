@@ -137,18 +137,17 @@ class Detection:
             pairs: Ints = self._shape_pairs
             if len(pairs):
                 written = shape_contacts(pairs, len(pairs), samples, colliders.shapes, margin, contacts, written)
-            pairs = self._triangle_pairs
+            pairs, first = self._triangle_pairs, written
             if len(pairs):
                 written = triangle_contacts(pairs, len(pairs), samples, colliders.meshes, margin, contacts, written)
+            written = self._buried.add_contacts(contacts, first, written)
             pairs = self._edge_pairs
             if len(pairs):
                 written = edge_contacts(pairs, len(pairs), samples, colliders.meshes, margin, contacts, written)
-            written = self._buried.add_contacts(contacts, written)
             if written <= len(contacts.gap):
                 break
             self.contacts = make_contacts(written + written // 2)
         self.count = written
-        self._buried.remember(contacts, written)
 
 
 @kernel

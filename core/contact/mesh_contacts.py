@@ -142,20 +142,6 @@ def _is_near(pairs: Ints, begin: int, end: int, triangles: Ints, vertices: Array
     return False
 
 
-@part
-def _goes_through(pairs: Ints, begin: int, end: int, triangles: Ints, vertices: Array, x: Vector, y: Vector) -> bool:
-    """Whether the way from x to y passes through one of the triangles."""
-    way = minus(y, x)
-    for k in range(begin, end):
-        f = pairs[k, 1]
-        a, b, c = point(vertices, triangles[f, 0]), point(vertices, triangles[f, 1]), point(vertices, triangles[f, 2])
-        n = cross(minus(b, a), minus(c, a))
-        h0, h1 = dot(minus(x, a), n), dot(minus(y, a), n)
-        if h0 * h1 < 0.0 and over(along_by(x, way, h0 / (h0 - h1)), a, b, c)[0]:
-            return True
-    return False
-
-
 @kernel
 def triangle_contacts(
     pairs: Ints, count: int, samples: Samples, meshes: Meshes, margin: Array, contacts: Contacts, written: int
@@ -163,10 +149,9 @@ def triangle_contacts(
     """Adds contacts of vertices of rods with triangles to the rows from `written` on; returns the new number of rows.
 
     `pairs` (edge, triangle) are sorted and complete: all boxes that overlap. Rows beyond the capacity are counted, not written.
-    A vertex inside a solid is pushed to the nearest point of its surface, unless it begins deep inside: see `buried.py`. One that
-    passes through a triangle on its way has no business on the other side: there it touches nothing. But one that begins deep
-    in the skin of a solid is held by a spring, which may give way a little: that is no passage. And where a rod begins stuck in a
-    solid, pushing a vertex out along the rod is of little use: beside such a place there is no skin, and nothing rubs.
+    A vertex inside a solid is pushed to the nearest point of its surface, if that is near: else see `buried.py`. One that passes
+    through a triangle on its way has no business on the other side: there it touches nothing. But one that begins deep in the skin
+    of a solid is held by a spring, which may give way a little: that is no passage.
     """
     start, now, after, last, radius = samples.start, samples.now, samples.after, samples.last, samples.radius
     v0, v1, triangles, mesh_of = meshes.vertices[0], meshes.vertices[1], meshes.triangles, meshes.mesh_of_triangle
@@ -189,11 +174,6 @@ def triangle_contacts(
             if passes and inside and _is_near(pairs, begin, end, triangles, v0, x0, reach - DEEP * radius[e]):
                 gives_way = _is_near(pairs, begin, end, triangles, v1, x, near)
                 passes = not gives_way
-            stuck = False
-            if solid and after[sample] >= 0:
-                stuck = _goes_through(pairs, begin, end, triangles, v0, x0, point(start, after[sample]))
-            if solid and sample > 0 and after[sample - 1] == sample and not stuck:
-                stuck = _goes_through(pairs, begin, end, triangles, v0, x0, point(start, sample - 1))
             for k in range(begin, end):
                 f = pairs[k, 1]
                 i, j, h = triangles[f, 0], triangles[f, 1], triangles[f, 2]
@@ -210,8 +190,6 @@ def triangle_contacts(
                     p = weighted(a, b, c, v, w)
                     if not _searched(start, now, e, after[e], p, near):
                         continue
-                    if not _is_near(pairs, begin, end, triangles, v0, x0, near):
-                        continue
                     normal = unit_or(minus(p, x), unit_or(cross(minus(b, a), minus(c, a)), normal))
                     gap = -math.sqrt(_square(minus(x, p))) - reach
                 else:
@@ -227,7 +205,6 @@ def triangle_contacts(
                     if height < 0.0:
                         normal = _turned(normal)
                     gap = abs(height) - reach
-                skin = 0.0 if stuck and not crossed else reach
                 if written < capacity:
                     _, v_before, w_before = closest_on_triangle(x0, a0, b0, c0)
                     apart = math.sqrt(_square(minus(x0, weighted(a0, b0, c0, v_before, w_before))))
@@ -240,12 +217,11 @@ def triangle_contacts(
                     contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = float(which), 0.0
                     contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
                     contacts.rolling[written] = 0.0
-                    contacts.gap[written] = gap + reach - skin
-                    contacts.before[written] = apart - skin
+                    contacts.gap[written] = gap
+                    contacts.before[written] = apart - reach
                     contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
                     contacts.arm[written, 0], contacts.arm[written, 1] = radius[e], 0.0
-                    rubbing = 0.0 if stuck else math.sqrt(samples.friction[e] * meshes.friction[mesh])
-                    contacts.friction[written] = rubbing
+                    contacts.friction[written] = math.sqrt(samples.friction[e] * meshes.friction[mesh])
                     contacts.key[written] = -1 - ((first_key + f) * len(after) + sample)
                     contacts.crossed[written] = crossed
                 written += 1

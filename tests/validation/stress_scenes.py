@@ -88,7 +88,10 @@ def stress_scene(seed: int) -> StressScene:
         story.append(f"{surface.kind} {surface.motion} {surface.speed:.0f} m/s mu {friction:.2f}")
     taken: list[np.ndarray] = []  # of pins, over time
     placed: list[Thrown] = []
-    for _ in range(int(rng.integers(1, 7))):
+    rods = int(rng.integers(1, 7))
+    for attempt in range(50):
+        if attempt >= rods and placed:
+            break
         thrown = _place(rng, placed, surfaces, pinned)
         if thrown is None:
             continue

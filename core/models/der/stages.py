@@ -103,15 +103,16 @@ def gyroscopic_forces(rods: Rods, geometry: Geometry, stage: Stage, force: Array
     for i in range(first, end if closed else end - 1):
         j = i + 1 if i + 1 < end else first
         length = geometry.length[i]
-        moment = mass[i, 3] * (v_star[i, 3] + h * a[i, 3])
+        spin, more = v_star[i, 3], h * a[i, 3]
+        if abs(more) < 0.5 * abs(spin):  # or else the guess foresees nothing: it comes from an impact
+            spin += more
+        moment = mass[i, 3] * spin
         inertia = min(mass[i, 0], mass[j, 0]) * length * length
         most = 0.2 * inertia / h
         moment = max(-most, min(most, moment))
         x, y, z = v_star[j, 0] - v_star[i, 0], v_star[j, 1] - v_star[i, 1], v_star[j, 2] - v_star[i, 2]
         gain = (h * (a[j, 0] - a[i, 0]), h * (a[j, 1] - a[i, 1]), h * (a[j, 2] - a[i, 2]))
-        if dot(gain, gain) < 0.25 * (
-            x * x + y * y + z * z
-        ):  # or else the guess foresees nothing: it comes from an impact
+        if dot(gain, gain) < 0.25 * (x * x + y * y + z * z):
             x, y, z = x + gain[0], y + gain[1], z + gain[2]
         f = cross(get(t, i), (x, y, z))
         for c in range(3):
