@@ -73,6 +73,7 @@ class Islands:
         self._own = np.zeros(rods)
         self._island = np.zeros(rods, np.int64)
         self.tolerable = False  # if it has to end here
+        self.passable = False  # if the only other choice is to give up
         self.hopeless = False
 
     def reset(self) -> None:
@@ -101,7 +102,7 @@ class Islands:
             active, self._island, potential, longest, slope, contacts, count, forces, rod, self._progress, self._own,
             self._totals,
         )  # fmt: skip
-        self.tolerable, self.hopeless = decide(
+        self.tolerable, self.passable, self.hopeless = decide(
             active, self._island, longest, slope, self._own, self._totals, self._tolerance, self._progress, self._verdict
         )
         return self._verdict
@@ -203,9 +204,9 @@ def decide(
     tolerance: float,
     progress: Progress,
     verdict: Verdict,
-) -> tuple[bool, bool]:
-    """Writes the verdict, and where the good steps began. Returns whether all errors are tolerable, and whether there is no hope."""
-    tolerable, hopeless = True, False
+) -> tuple[bool, bool, bool]:
+    """Writes the verdict, and where the good steps began. Returns whether all is tolerable, or passable, or there is no hope."""
+    tolerable, passable, hopeless = True, True, False
     for r in range(len(island)):
         verdict.reject[r], verdict.done[r], verdict.settled[r], verdict.stubborn[r] = False, False, False, False
         if not active[r]:
@@ -213,7 +214,8 @@ def decide(
         i = island[r]
         length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
         hopeless = hopeless or not longest[r] < LONGEST
-        tolerable = tolerable and clear and error < TOLERABLE and length < TOLERABLE_STEP * tolerance
+        passable = passable and clear and error < TOLERABLE and length < SETTLED
+        tolerable = tolerable and passable and length < TOLERABLE_STEP * tolerance
         if not _good(totals, i, tolerance):
             verdict.reject[r] = True
             progress.size[r] *= 0.5
@@ -231,4 +233,4 @@ def decide(
             progress.energy[r], progress.best[r], progress.length[r] = np.inf, np.inf, np.inf
             progress.error[r] = error
             progress.doubt[r] *= MORE_DOUBT
-    return tolerable, hopeless
+    return tolerable, passable, hopeless

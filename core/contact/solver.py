@@ -84,7 +84,7 @@ class ContactSolver:
             self.detection.forget()
         self._begin(self._coupled)
         before = self.iterations
-        good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS)
+        good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
         self.easy = self.iterations - before <= FEW_ITERATIONS
         if good and not last and self._coupled.any():
             self._base[:] = samples.start
@@ -118,8 +118,8 @@ class ContactSolver:
 
     # Newton's method -----------------------------------------------------------------------------------------------
 
-    def _solve(self, most_iterations: int) -> bool:
-        """True if it converged.
+    def _solve(self, most_iterations: int, last: bool) -> bool:
+        """True if it converged, or nearly so and there is no other chance.
 
         Rods that press on each other make an island, and each island goes its own way. No iterate passes through another rod on
         the way from the one before: steps are shortened so that rods overlap at most, and contact does the rest. What passed
@@ -144,6 +144,8 @@ class ContactSolver:
             verdict = self._judge()
             if self._islands.hopeless or iteration == most_iterations:
                 return self._islands.tolerable
+            if last and 2 * iteration >= most_iterations and self._islands.passable:
+                return True
             iteration += 1
             self.iterations += 1
             self._learn(verdict.done | verdict.settled)
