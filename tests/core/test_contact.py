@@ -25,8 +25,6 @@ CUBE_TRIANGLES = np.array(
     ]
 )
 
-pytestmark = pytest.mark.long
-
 
 def stick(direction: Any = (1.0, 0.0, 0.0), length: float = 0.3, segments: int = 10) -> np.ndarray:
     """Points of a straight rod through the origin."""

@@ -7,10 +7,13 @@ import pytest
 from plain_rods import circle, line
 from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact.arrays import Contacts, Samples
+from tendril.core.contact.colliders import ColliderMotion
 from tendril.core.contact.coulomb import SLIP, STICK, Forces, across_rods, push
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.known_forces import make_forces
 from tendril.core.contact.rod_contacts import rod_contacts
+from tendril.core.contact.shape_contacts import shape_contacts
+from tendril.core.contact.shapes import Collider, Plane
 from tendril.core.models.protocol import Pushes
 
 STIFFNESS, KNOWN = 50.0, 30.0
@@ -120,6 +123,43 @@ def test_forces_are_the_derivative_of_the_energy(seed: int, deep: bool, friction
     numeric = -derivative(lambda x: edges.push(x)[2].energy[:1], q)[0]
     force = edges.push(q)[3].force.ravel()
     assert np.abs(force - numeric).max() < 1e-6 * np.abs(force).max()
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.003, -0.007])
+def test_the_stiffness_of_an_edge_on_a_plane_is_the_derivative_of_its_force(tilt: float) -> None:
+    """Its lowest point, where it is pushed, moves along it as it tilts."""
+    colliders = ColliderMotion([Collider(Plane(), friction=0.0, thickness=0.0)])
+    start = np.array([[0.0, 0.0, 0.49], [1.0, 0.2, 0.49]])
+    samples = Samples(
+        start=start,
+        now=start.copy(),
+        after=np.array([1, -1]),
+        last=np.array([True, False]),
+        rod=np.zeros(2, np.int64),
+        along=np.array([0.0, 1.0]),
+        length=np.full(2, np.inf),
+        radius=np.full(2, 0.5),
+        friction=np.zeros(2),
+    )
+
+    def pushed(q: np.ndarray) -> Pushes:
+        samples.now[:] = q[:, :3]
+        contacts, forces = make_contacts(1), make_forces(1)
+        pair = np.array([[0, 0]])
+        assert shape_contacts(pair, 1, samples, colliders.shapes, np.full(2, 0.1), contacts, 0) == 1
+        assert 0.0 < contacts.at[0, 0] < 1.0
+        forces.stiffness[0] = STIFFNESS
+        pushes = Pushes(np.zeros((2, 4)), np.zeros((2, 28)), np.zeros(2, dtype=bool))
+        push(contacts, 1, samples, np.zeros(2), np.zeros(1, dtype=bool), forces, pushes)
+        return pushes
+
+    q = np.column_stack([start, np.zeros(2)])
+    q[:, 2] += (0.0, tilt)
+    lower = np.zeros((7, 7))
+    lower[np.tril_indices(7)] = pushed(q).stiffness[0]
+    full = lower + np.tril(lower, -1).T
+    numeric = -derivative(lambda x: pushed(x).force.ravel(), q)[:7, :7]
+    assert np.abs(full - numeric).max() < 1e-6 * np.abs(numeric).max()
 
 
 def test_friction_turns_both_edges() -> None:

@@ -13,8 +13,6 @@ from tendril.core.geometry.knots import is_trefoil
 from .cases import Case
 from .contact_cases import GRAVITY, contact_runs, loose_knot_tension, rolled_speed
 
-pytestmark = pytest.mark.long
-
 MODELS = ("der",)
 RADIUS = 0.01
 RUBBER = Material(young_modulus=1e6, density=1000.0)
