@@ -78,7 +78,9 @@ class Contacts(NamedTuple):
     edge: Ints  # (C, 2) of side A and of side B; -1: a collider
     at: Array  # (C, 2) where on the edge, from 0 to 1
     normal: Array  # (C, 3) unit vector from B to A
-    rubbing_at: Array  # (C, 2) where friction acts: as `at`, but as it was at `start` if the two were near each other there
+    rubbing_at: (
+        Array  # (C, 2) where friction acts: as `at`, but as it was at `start` if the two were near each other there
+    )
     upright: Array  # (C, 3) the normal of the plane in which it acts, likewise
     rolling: Array  # (C,) m: with a tilt (m) of edge A towards the collider the point moves along it by tilt / rolling; 0: it stays
     gap: Array  # (C,) m from surface to surface, at `now`; negative: overlap

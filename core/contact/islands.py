@@ -103,7 +103,15 @@ class Islands:
             self._totals,
         )  # fmt: skip
         self.tolerable, self.passable, self.hopeless = decide(
-            active, self._island, longest, slope, self._own, self._totals, self._tolerance, self._progress, self._verdict
+            active,
+            self._island,
+            longest,
+            slope,
+            self._own,
+            self._totals,
+            self._tolerance,
+            self._progress,
+            self._verdict,
         )
         return self._verdict
 

@@ -17,7 +17,9 @@ from .shapes import Mesh
 
 BESIDE = 1e-9  # barycentric: how far beside a triangle still is over it, so that nothing falls between two
 FLAT = 1e-6  # sine of angles taken for zero in normal cones
-LEAN = 0.2  # the same for edges of rods on ridges and rims: what lies there must not lose them whenever it tilts a little
+LEAN = (
+    0.2  # the same for edges of rods on ridges and rims: what lies there must not lose them whenever it tilts a little
+)
 
 MANIFOLD_BREAKS = -2  # instead of opposite vertices, where more than two triangles meet at an edge
 

@@ -11,7 +11,6 @@ from ..geometry.frames import Vector, any_normal, cross, dot
 from ..jit import kernel, part
 from .arrays import Contacts, Ints, Samples
 
-
 _TOGETHER = 1e-6  # of the substep, and of the thickness
 _ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
 
@@ -34,7 +33,9 @@ def unit_or(a: Vector, otherwise: Vector) -> Vector:
 @part
 def _is_tip(samples: Samples, e: int, s: float) -> bool:
     """Whether a point of an edge is an end of its rod."""
-    return bool((s == 1.0 and samples.last[e]) or (s == 0.0 and samples.along[e] == 0.0 and samples.length[e] == math.inf))
+    return bool(
+        (s == 1.0 and samples.last[e]) or (s == 0.0 and samples.along[e] == 0.0 and samples.length[e] == math.inf)
+    )
 
 
 @kernel

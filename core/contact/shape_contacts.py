@@ -122,7 +122,9 @@ def shape_contacts(
                     + (rotation[1, k, c, 2] - rotation[0, k, c, 2]) * under[2]
                 )
                 contacts.upright[row, c] = (
-                    rotation[1, k, c, 0] * upright[0] + rotation[1, k, c, 1] * upright[1] + rotation[1, k, c, 2] * upright[2]
+                    rotation[1, k, c, 0] * upright[0]
+                    + rotation[1, k, c, 1] * upright[1]
+                    + rotation[1, k, c, 2] * upright[2]
                 )
             edge[row, 0], edge[row, 1] = e, -1
             at[row, 0], at[row, 1] = s, 0.0
@@ -165,9 +167,7 @@ def _lowest(
 
 
 @part
-def _rolling(
-    kind: int, s0: float, s1: float, s2: float, x0: Vector, x1: Vector, s: float, hollow: float
-) -> float:
+def _rolling(kind: int, s0: float, s1: float, s2: float, x0: Vector, x1: Vector, s: float, hollow: float) -> float:
     """How the slope of the edge's distance changes along it, where it is lowest."""
     d = minus(x1, x0)
     _, n0 = signed_distance(kind, s0, s1, s2, blend(x0, x1, s - _NEARBY))

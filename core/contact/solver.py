@@ -270,7 +270,14 @@ class ContactSolver:
         self._linear.update_steps()
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         return self._islands.judge(
-            self._active, self._linked(), self._potential, self._longest, self._slope, contacts, count, self._forces,
+            self._active,
+            self._linked(),
+            self._potential,
+            self._longest,
+            self._slope,
+            contacts,
+            count,
+            self._forces,
             samples.rod,
         )
 

@@ -208,7 +208,7 @@ def solve_coupled(rods: Rods, system: System, chosen: Ints, x: Array, begin: int
 
 @kernel
 def weigh_steps(c: Arrays, chosen: Ints, longest: Array, slope: Array, begin: int, stop: int) -> None:
-    """longest[r] is how far system.trial goes, in segment lengths or radians, at most; slope[r] how the potential changes along it."""
+    """longest[r] is how far system.trial goes, in segment lengths or radians, at most; slope[r] how the potential changes on it."""
     rods, trial, gradient = c.rods, c.system.trial, c.system.gradient
     for k in range(begin, stop):
         r = chosen[k]
