@@ -9,6 +9,8 @@ import pytest
 from tendril.core import Frame, Material, Rod, Scene, Simulation, Stiffness
 from tendril.core.contact.shapes import Box, Cylinder, Plane
 from tendril.core.geometry.knots import is_trefoil
+from tendril.sample_scenes.experiments import knot
+from tendril.sample_scenes.experiments.overlap import in_itself
 
 from .cases import Case
 from .contact_cases import GRAVITY, contact_runs, loose_knot_tension, rolled_speed
@@ -349,3 +351,18 @@ def test_an_impact_keeps_momentum(model: str, friction: float, substeps: int) ->
         assert frame.report.energies.total < energy * (1.0 + 1e-9)
         energy = frame.report.energies.total
     assert energy < 0.9 * 0.5 * 2.0 * mass * 1.0  # they did meet
+
+
+def test_an_overhand_knot_is_drawn() -> None:
+    """The beginning of the experiment: the loops close, and the knot stays what it is."""
+    _rod, sim = knot.simulation(threads=1)
+    frame = sim.current()
+    for _ in range(60):
+        frame = sim.step_frame()
+        assert frame.report.failures == 0
+    x = frame.positions(0)
+    assert is_trefoil(x, closed=False)
+    assert np.linalg.norm(x[-1] - x[0]) > 3.0  # of 1.6 at first
+    assert in_itself(x, knot.RADIUS) < 0.01 * knot.RADIUS
+    assert np.linalg.norm(np.diff(x, axis=0), axis=1).sum() == pytest.approx(knot.LENGTH, rel=1e-3)
+    assert frame.report.energies.kinetic < 1e-6 * frame.report.energies.elastic  # it has come to rest
