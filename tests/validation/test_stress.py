@@ -20,7 +20,7 @@ from tendril.core.geometry.crossing import point_crosses_triangle, segments_cros
 
 from .stress_scenes import RATE, StressScene, stress_scene
 
-SAMPLE = tuple(range(21))
+SAMPLE = tuple(range(40))
 ALL = 500
 ENERGY = 1e-6  # of all there is in the scene
 SPEED = (

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...jit import kernel, part
-from .arrays import BACKWARD_EULER, FRAMED, MIDPOINT, SDIRK2, Arrays, Holds, Rods, Step
+from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Holds, Rods, Step
 from .evaluate import update_geometry
 from .newton import linearise, minimise, solve_matrix
 from .stages import accept_iterate, gyroscopic_forces, make_base, measure, place_frames, place_held
