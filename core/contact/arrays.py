@@ -22,6 +22,8 @@ from ..geometry.convex import SPHERE as SPHERE
 Ints = NDArray[int64]
 Flags = NDArray[bool_]
 
+DEEP = 0.6  # radii: what overlaps more is taken out by springs
+
 
 class Samples(NamedTuple):
     """The sample points of all rods, and the edges that begin at them."""
@@ -84,9 +86,8 @@ class Contacts(NamedTuple):
     upright: Array  # (C, 3) the normal of the plane in which it acts, likewise
     rolling: Array  # (C,) m: with a tilt (m) of edge A towards the collider the point moves along it by tilt / rolling; 0: it stays
     gap: Array  # (C,) m from surface to surface, at `now`; negative: overlap
-    before: (
-        Array  # (C,) m, the gap of the same two features at `start`; where there is no overlap now it may be the gap
-    )
+    before: Array  # (C,) m, the gap of the same two features at `start`
+    deep: Flags  # (C,) a vertex of A, or A and B where both are rods, overlaps by more than DEEP at `start`
     slide: Array  # (C, 3) m, how far the collider's surface moves in the substep at this point; zero between rods
     arm: Array  # (C, 2) m, radius of each side's edge
     friction: Array  # (C,)

@@ -19,7 +19,7 @@ from ..errors import Array
 from ..geometry.closest import closest_on_triangle, minus
 from ..geometry.frames import Vector, cross, dot
 from ..jit import kernel, part
-from .arrays import Contacts, Flags, Ints, Meshes, Samples
+from .arrays import DEEP, Contacts, Flags, Ints, Meshes, Samples
 from .mesh_contacts import weighted
 from .rod_contacts import point, unit_or
 
@@ -286,6 +286,7 @@ def adjust(contacts: Contacts, first: int, end: int, meshes: Meshes, deep_in: In
             skin = contacts.arm[row, 0] + meshes.thickness[mesh]
             contacts.gap[row] += skin
             contacts.before[row] += skin
+            contacts.deep[row] = contacts.before[row] < -DEEP * contacts.arm[row, 0]
             contacts.friction[row] = 0.0
 
 
@@ -325,6 +326,7 @@ def buried_contacts(
             contacts.rolling[written] = 0.0
             contacts.gap[written] = gap
             contacts.before[written] = -depths[i] - reach
+            contacts.deep[written] = True
             slide = weighted(minus(a, a0), minus(b, b0), minus(c, c0), v, w)
             contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
             contacts.arm[written, 0], contacts.arm[written, 1] = radius[e], 0.0

@@ -67,6 +67,7 @@ def make_contacts(capacity: int) -> Contacts:
         rolling=np.zeros(capacity),
         gap=np.zeros(capacity),
         before=np.zeros(capacity),
+        deep=np.zeros(capacity, bool_),
         slide=np.zeros((capacity, 3)),
         arm=np.zeros((capacity, 2)),
         friction=np.zeros(capacity),

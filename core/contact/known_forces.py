@@ -12,7 +12,6 @@ from .arrays import Contacts, Ints
 from .coulomb import Forces
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
-DEEP = 0.2  # of the thickness: overlaps of the start beyond this are taken out by springs
 LETS_GO = 0.01  # radii: so far apart, a known force has gone
 
 
@@ -83,7 +82,7 @@ def prepare(
             give = 1.0
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
-        forces.soft[k] = contacts.before[k] < -DEEP * thickness
+        forces.soft[k] = contacts.deep[k]
         level = stiffness[rod[edge[k, 0]]]
         if edge[k, 1] >= 0:
             level = max(level, stiffness[rod[edge[k, 1]]])

@@ -16,8 +16,7 @@ from ..geometry.closest import blend, closest_on_segment, closest_on_segments, c
 from ..geometry.crossing import point_crosses_triangle, segments_cross
 from ..geometry.frames import Vector, any_normal, cross, dot
 from ..jit import kernel, part
-from .arrays import Contacts, Ints, Meshes, Samples
-from .known_forces import DEEP
+from .arrays import DEEP, Contacts, Ints, Meshes, Samples
 from .mesh_topology import FLAT, along_by, edge_is_free, in_front, outwards, over, tip_is_free
 from .rod_contacts import point, unit_or
 
@@ -219,6 +218,7 @@ def triangle_contacts(
                     contacts.rolling[written] = 0.0
                     contacts.gap[written] = gap
                     contacts.before[written] = apart - reach
+                    contacts.deep[written] = apart - reach < -DEEP * radius[e]
                     contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
                     contacts.arm[written, 0], contacts.arm[written, 1] = radius[e], 0.0
                     contacts.friction[written] = math.sqrt(samples.friction[e] * meshes.friction[mesh])
@@ -363,6 +363,7 @@ def edge_contacts(
                 contacts.rolling[written] = 0.0
                 contacts.gap[written] = dot(normal, w) - reach
                 contacts.before[written] = apart - reach
+                contacts.deep[written] = apart - reach < -DEEP * radius[e]
                 contacts.slide[written, 0], contacts.slide[written, 1], contacts.slide[written, 2] = slide
                 contacts.arm[written, 0], contacts.arm[written, 1] = radius[e], 0.0
                 contacts.friction[written] = math.sqrt(samples.friction[e] * meshes.friction[mesh])

@@ -9,7 +9,7 @@ from ..geometry.closest import blend, closest_on_segments, minus
 from ..geometry.crossing import segments_cross
 from ..geometry.frames import Vector, any_normal, cross, dot
 from ..jit import kernel, part
-from .arrays import Contacts, Ints, Samples
+from .arrays import DEEP, Contacts, Ints, Samples
 
 _TOGETHER = 1e-6  # of the substep, and of the thickness
 _ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
@@ -110,6 +110,7 @@ def rod_contacts(
             contacts.rolling[written] = 0.0
             contacts.gap[written] = dot(normal, w) - reach
             contacts.before[written] = before
+            contacts.deep[written] = before < -DEEP * radius[i]
             contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
             for c in range(3):
                 contacts.slide[written, c] = 0.0

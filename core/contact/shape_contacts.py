@@ -13,11 +13,11 @@ from ..geometry.closest import blend, minus
 from ..geometry.convex import enters, lowest_on_segment, signed_distance
 from ..geometry.frames import Vector, dot
 from ..jit import kernel, part
-from .arrays import Contacts, Ints, Samples, Shapes
+from .arrays import DEEP, Contacts, Ints, Samples, Shapes
 
 _OTHER_SIDE = 0.5  # cosine of the angle of normals beyond which a point is on another side than where it got in
 HOLLOW = 0.02  # radii; the middle of an edge comes by a quarter of it too near
-_MOST_STEPS = 60
+_MOST_STEPS = 100
 _NEARBY = 1e-3  # of an edge
 _JUST_BEFORE = 1e-5  # of a substep: the normal of a passage is that just before it, when it can still be told
 
@@ -107,6 +107,9 @@ def shape_contacts(
             gaps[row] = gap
             rubbing, began, n_began = _lowest(kind, s0, s1, s2, y0, y1, hollow)
             before[row] = began - skin
+            began_0, _ = signed_distance(kind, s0, s1, s2, y0)
+            began_1, _ = signed_distance(kind, s0, s1, s2, y1)
+            contacts.deep[row] = min(began_0, began_1) - skin < -DEEP * radius[e]
             upright, contacts.rolling[row] = n_began, 0.0
             if crossed or before[row] >= margin[e]:
                 rubbing, upright = s, n
@@ -153,15 +156,15 @@ def _lowest(
         return 1.0, distance, n
     s = 0.5
     for step in range(_MOST_STEPS):
-        # Where a line through both slopes is zero; every third time the middle, should one end stay where it is.
-        s = 0.5 * (low + high) if step % 3 == 2 else low - slope_low * (high - low) / (slope_high - slope_low)
+        # Where a line through both slopes is zero; every other time the middle, should one end stay where it is.
+        s = 0.5 * (low + high) if step % 2 == 1 else low - slope_low * (high - low) / (slope_high - slope_low)
         distance, n = signed_distance(kind, s0, s1, s2, blend(x0, x1, s))
         slope = dot(n, d) + hollow * (2.0 * s - 1.0)
         if slope > 0.0:
             high, slope_high = s, slope
         else:
             low, slope_low = s, slope
-        if abs(slope) <= 1e-9 * hollow:
+        if abs(slope) <= 1e-9 * hollow or high - low <= 1e-14:
             break
     return s, distance - hollow * s * (1.0 - s), n
 

@@ -10,8 +10,6 @@ from ...jit import part
 from .arrays import FRAMED, Geometry, HeldFrames, Holds, Rods, Stage, State
 from .evaluate import edge_of, get, nearest_turn, put
 
-FOLLOWED, FADED = 0.01, 0.03  # rad by which spin turns an edge within a step: up to here it does, from there not at all
-
 
 @part
 def make_base(
@@ -95,8 +93,7 @@ def gyroscopic_forces(rods: Rods, geometry: Geometry, stage: Stage, force: Array
     """An edge that spins and turns: what changes the direction of its spin I w t is a couple that its vertices must give.
 
     So these feel the couple -I w t', that is the forces -F and F = (I w / |e|) t x t', at the speeds that the guess foresees.
-    Where the spin is so fast that it would turn the edge noticeably within a step they fade away: taken from the guess they would
-    feed energy.
+    Where the spin is so fast that a step would not follow, they are limited: taken from the guess they would grow.
     """
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     v_star, t, mass = stage.v, geometry.t, rods.mass
@@ -110,9 +107,8 @@ def gyroscopic_forces(rods: Rods, geometry: Geometry, stage: Stage, force: Array
         if abs(more) < 0.5 * abs(spin):  # or else the guess foresees nothing: it comes from an impact
             spin += more
         moment = mass[i, 3] * spin
-        inertia = min(mass[i, 0], mass[j, 0]) * length * length
-        turns = h * abs(moment) / inertia if inertia > 0.0 else 1.0
-        moment *= max(0.0, min(1.0, (FADED - turns) / (FADED - FOLLOWED)))
+        most = 0.2 * min(mass[i, 0], mass[j, 0]) * length * length / h
+        moment = max(-most, min(most, moment))
         x, y, z = v_star[j, 0] - v_star[i, 0], v_star[j, 1] - v_star[i, 1], v_star[j, 2] - v_star[i, 2]
         gain = (h * (a[j, 0] - a[i, 0]), h * (a[j, 1] - a[i, 1]), h * (a[j, 2] - a[i, 2]))
         if dot(gain, gain) < 0.25 * (x * x + y * y + z * z):
