@@ -104,7 +104,7 @@ def gyroscopic_forces(rods: Rods, geometry: Geometry, stage: Stage, force: Array
         j = i + 1 if i + 1 < end else first
         length = geometry.length[i]
         spin, more = v_star[i, 3], h * a[i, 3]
-        if abs(more) < 0.5 * abs(spin):  # or else the guess foresees nothing: it comes from an impact
+        if abs(more) < 0.6 * abs(spin):  # or else the guess foresees nothing: it comes from an impact
             spin += more
         moment = mass[i, 3] * spin
         most = 0.2 * min(mass[i, 0], mass[j, 0]) * length * length / h
