@@ -89,7 +89,7 @@ def contact_scaling() -> Iterator[tuple[str, float, dict[str, float]]]:
     `growth` is that of time per doubling, from the row before."""
     strands, spacings = contact_workloads.STRANDS, contact_workloads.SPACINGS
     for what in ("strands", "contacts"):
-        cases = [(count, 0.1) for count in strands] if what == "strands" else [(1000, apart) for apart in spacings]
+        cases = [(count, 0.1) for count in strands] if what == "strands" else [(160, apart) for apart in spacings]
         before: tuple[float, int] | None = None
         for count, apart in cases:
             seconds, contacts = contact_workloads.lying_hair(count, apart)
