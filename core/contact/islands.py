@@ -18,7 +18,6 @@ RISE = 3.0  # times what was to be gained: how far the energy may rise for one s
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
 DOUBT = 0.1  # of forces, relative
-MORE_DOUBT = 1.0  # times that, each time the known forces follow
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
 TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
@@ -42,7 +41,6 @@ class Progress(NamedTuple):
     length: Array  # of the step
     size: Array  # what is taken of it
     error: Array  # of the island's contacts when the known forces followed
-    doubt: Array  # that is allowed: more and more, since contacts that share a load may never agree on who has how much
 
 
 class Totals(NamedTuple):
@@ -81,7 +79,6 @@ class Islands:
             array[:] = np.inf
         self._progress.slope[:] = 0.0
         self._progress.size[:] = 1.0
-        self._progress.doubt[:] = DOUBT
 
     def judge(
         self,
@@ -232,7 +229,7 @@ def decide(
         progress.energy[r], progress.slope[r], progress.length[r] = own[r], slope[r], longest[r]
         if totals.energy[i] <= totals.best[i]:
             progress.best[r] = own[r]
-        if clear and length <= tolerance and error <= TOLERANCE and totals.doubt[i] <= progress.doubt[r]:
+        if clear and length <= tolerance and error <= TOLERANCE and totals.doubt[i] <= DOUBT:
             verdict.done[r] = True
         elif length <= SETTLED and totals.deviation[i] > 0.0 and totals.motion[i] <= SETTLED * totals.deviation[i]:
             verdict.settled[r] = True
@@ -240,5 +237,4 @@ def decide(
             # When forces follow, the energy changes.
             progress.energy[r], progress.best[r], progress.length[r] = np.inf, np.inf, np.inf
             progress.error[r] = error
-            progress.doubt[r] *= MORE_DOUBT
     return tolerable, passable, hopeless

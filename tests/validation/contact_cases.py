@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
-
-from .cases import Case, der
+from .cases import Case, der, runs
 
 GRAVITY = 9.81
 
@@ -80,13 +78,4 @@ CASES = (
 
 
 def contact_runs(*names: str) -> list[Any]:
-    """Parameters (case, model) for a test of the cases whose names begin with one of these."""
-    found = [case for case in CASES if case.name.startswith(names)]
-    assert all(any(case.name.startswith(name) for case in found) for name in names)
-    return [
-        pytest.param(
-            case, model, id=f"{case.number} {case.name}, {model}", marks=[pytest.mark.long] if case.long else []
-        )
-        for case in found
-        for model in case.models
-    ]
+    return runs(*names, cases=CASES)
