@@ -112,11 +112,11 @@ def broad_phase() -> Result:
     samples.now[:, 2] = HAIR_RADIUS  # all in one layer
     samples.start[:] = samples.now
     low, high = np.zeros_like(samples.now), np.zeros_like(samples.now)
-    phase, workers = BroadPhase(), Workers()
+    phase, workers, every = BroadPhase(), Workers(), np.ones(1000, np.bool_)
     least, pairs = math.inf, 0
     for _ in range(20):
         start = time.perf_counter()
-        sweep_boxes(samples, samples.start, MARGIN * samples.radius, low, high)
+        sweep_boxes(samples, samples.start, MARGIN * samples.radius, every, low, high)
         phase.build(low, high, samples.after >= 0, workers)
         pairs = phase.self_pairs(samples, workers)[1]
         least = min(least, time.perf_counter() - start)

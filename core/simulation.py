@@ -19,13 +19,12 @@ from .scene import ColliderId, HoldId, RodId, Scene
 from .workers import Workers
 
 if TYPE_CHECKING:
-    from .contact.solver import ContactSolver
+    from .contact.solver import ContactSolver, Outcome
+    from .contact.substeps import Substeps
 
 INTEGRATORS = ("sdirk2", "backward euler", "midpoint")
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
-MOST_HALVINGS = 6  # of a substep in which rods touch
-CAREFUL = 3  # halvings from where on such a substep is solved slowly but surely
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,9 @@ class Simulation:
             first = int(start[k])
             self._places.append((block_number, first, int(start[k + 1]), first + entry.rod.edge_count))
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
-        self._contact = self._make_contact(tolerance, workers)
+        self._contact: ContactSolver | None
+        self._contact_steps: Substeps | None
+        self._contact, self._contact_steps = self._make_contact(tolerance, workers)
         self._sizes = [block.state_size for block in self.blocks]
         self._sizes += [self._holds.state_size, self._contact.state_size if self._contact else 0]
         self.state_size = sum(self._sizes)
@@ -145,19 +146,21 @@ class Simulation:
         self._send_holds(self._holds.poses())
         self._send_holds(self._holds.poses())  # twice: the beginning of the first step is where they are now
 
-    def _make_contact(self, tolerance: float, workers: Workers) -> ContactSolver | None:
+    def _make_contact(self, tolerance: float, workers: Workers) -> tuple[ContactSolver, Substeps] | tuple[None, None]:
         """None where nothing can touch: then nothing of contact needs to be compiled."""
         if not (self.scene.rod_contact or self.scene.colliders):
-            return None
+            return None, None
         from .contact.colliders import ColliderMotion
         from .contact.solver import ContactSolver
+        from .contact.substeps import Substeps
 
         friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in self.blocks]
         for (block_number, k), entry in zip(self._rods, self.scene.entries, strict=True):
             friction[block_number][k] = entry.friction
         between = self.scene.rod_contact
         colliders = ColliderMotion(self.scene.colliders)
-        return ContactSolver(self.blocks, friction, colliders, between, tolerance, workers)
+        solver = ContactSolver(self.blocks, friction, colliders, between, tolerance, workers)
+        return solver, Substeps(solver, self.blocks, self.substeps)
 
     @property
     def time(self) -> float:
@@ -194,8 +197,10 @@ class Simulation:
 
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
-        if self._contact is not None:
-            self._contact_substeps()
+        if self._contact is not None and self._contact_steps is not None:
+            halvings = self._contact_steps.run(self._attempt, self._place)
+            self._work = self._work + Work(halvings=halvings)
+            self._count_work()
             self._contact.trim()
             self._contact.colliders.arrive()
         else:
@@ -215,41 +220,13 @@ class Simulation:
             # Loads act all through a step as they do in its middle: of second order, as the integrator is.
             self._step(h, count, time - 0.5 * h * count)
 
-    def _contact_substeps(self) -> None:
-        """A frame in which rods touch. Substeps that don't work out are halved, and grow again one by one."""
+    def _attempt(self, which: NDArray[np.bool_], begin: float, end: float, careful: bool, last: bool) -> Outcome:
+        """A step of rods from one moment of the frame to another, where contact finds out how far that works."""
         assert self._contact is not None
-        done, halvings = 0.0, 0  # in substeps; sums of powers of two are exact
-        while done < self.substeps:
-            part = 0.5**halvings
-            if self._contact_substep(done, part, halvings):
-                done += part
-                # Longer again if that was easy, and where it fits: `done` must stay a multiple of the part.
-                if halvings > 0 and self._contact.easy and (done / (2.0 * part)).is_integer():
-                    halvings -= 1
-            elif halvings < MOST_HALVINGS:
-                halvings += 1
-                self._work = self._work + Work(halvings=1)
-            else:
-                self._place((done + part) / self.substeps)
-                self._contact.give_up()
-                done += part
-        self._count_work()
-
-    def _contact_substep(self, done: float, part: float, halvings: int) -> bool:
-        """From one moment of the frame to another, both in substeps. If it did not work out, everything is as before."""
-        assert self._contact is not None
-        begin, end = done / self.substeps, (done + part) / self.substeps
-        h, time = (end - begin) / self.frame_rate, self._time_at(end)
-        self._place(end)
-        self._load_forces(time - 0.5 * h)
-        known = self._contact.memory()
-        careful, last = halvings >= CAREFUL, halvings == MOST_HALVINGS
+        h = (end - begin) / self.frame_rate
+        self._load_forces(self._time_at(end) - 0.5 * h)
         free = partial(self._free_steps, h, 1, False)
-        if self._contact.step(h, free, self.scene.air_density, careful, last):
-            return True
-        self._contact.recall(known)
-        self._place(begin)
-        return False
+        return self._contact.step(which, h, free, self.scene.air_density, careful, last)
 
     def _place(self, fraction: float) -> None:
         """Sends holds and colliders to where they are at a fraction of the frame; where they were before is the beginning."""
@@ -393,9 +370,12 @@ class Simulation:
 
     def _step_to_rest(self, h: float) -> None:
         assert self._contact is not None
-        known = self._contact.memory()
-        if not self._contact.step(h, partial(self._free_steps, h, 1, True), 0.0, careful=True, last=True):
-            self._contact.recall(known)
+        forces, everything = self._contact.forces(), np.ones(len(self.scene.entries), np.bool_)
+        free = partial(self._free_steps, h, 1, True)
+        if self._contact.step(everything, h, free, 0.0, careful=True, last=True).failed.any():
+            for block in self.blocks:
+                block.recall(np.arange(len(block.sample_start) - 1))
+            self._contact.recall_forces(forces, everything)
             self._work = self._work + Work(halvings=1)
         self._count_work()
 

@@ -41,7 +41,7 @@ class Buried:
         # Where the last substep began, and where it came to as far as is known.
         self._start, self._now = np.full((2, n, 3), np.nan)
         self._mesh_start, self._mesh_now = np.full((2, vertices, 3), np.nan)
-        self._entering: Ints = np.zeros(0, int64)  # vertices that may have got inside on this way
+        self._enters = np.zeros(n, np.bool_)  # vertices that may have got inside on this way
         self._order, self._first_group = _in_groups(meshes)
         self._boxes = np.zeros((2, self._first_group[-1], 3))
         self._deep_in, self._stuck_in = np.full((2, n), -1)  # the mesh in which a vertex is
@@ -60,33 +60,34 @@ class Buried:
         went_on = np.array_equal(start, self._now) and np.array_equal(mesh_start, self._mesh_now)
         if not went_on:
             self.vertices = np.concatenate([self._among(mesh, self._in_box(mesh)) for mesh in self._solids])
-        elif len(self.vertices) or len(self._entering):
-            of, meshes = self.vertices.T
-            again = [self._among(mesh, np.union1d(of[meshes == mesh], self._entering)) for mesh in self._solids]
+        elif len(self.vertices) or self._enters.any():
+            (of, meshes), entering = self.vertices.T, np.flatnonzero(self._enters)
+            again = [self._among(mesh, np.union1d(of[meshes == mesh], entering)) for mesh in self._solids]
             self.vertices = np.concatenate(again)
         self._start[:], self._mesh_start[:] = start, mesh_start
         if len(self.vertices) or len(self._deep):
             self._find_nearest()
             self._find_stuck()
 
-    def add_contacts(self, contacts: Contacts, first: int, written: int) -> int:
-        """To the rows from `written` on; returns the new number of rows. Those beyond the capacity are counted, not written.
-        Contacts of vertices with triangles begin at row `first`."""
-        self._remember(contacts, first, min(written, len(contacts.gap)))
+    def add_contacts(self, contacts: Contacts, first: int, written: int, which: Flags) -> int:
+        """Those of these rods, to the rows from `written` on; returns the new number of rows. Beyond the capacity they are only
+        counted. Contacts of vertices with triangles begin at row `first`."""
+        self._remember(contacts, first, min(written, len(contacts.gap)), which)
         if not len(self.vertices):
             return written
         adjust(contacts, first, min(written, len(contacts.gap)), self._meshes, self._deep_in, self._stuck_in)
         nearest = (self._triangles, self._weights, self._normals, self._depths)
         return buried_contacts(
-            self._deep, self._edge, *nearest, self._samples, self._meshes, self._margin, contacts, written
+            self._deep, self._edge, which, *nearest, self._samples, self._meshes, self._margin, contacts, written
         )
 
-    def _remember(self, contacts: Contacts, first: int, end: int) -> None:
+    def _remember(self, contacts: Contacts, first: int, end: int, which: Flags) -> None:
         """Where the iterate is, and who passes into something on the way there or gives way to what presses it in."""
         if len(self._solids):
             self._now[:], self._mesh_now[:] = self._samples.now, self._meshes.vertices[1]
             inside = contacts.gap[first:end] < -ALMOST * contacts.arm[first:end, 0]
-            self._entering = (-1 - contacts.key[first:end][inside | contacts.crossed[first:end]]) % len(self._edge)
+            self._enters &= ~which[self._samples.rod]
+            self._enters[(-1 - contacts.key[first:end][inside | contacts.crossed[first:end]]) % len(self._edge)] = True
 
     def _in_box(self, mesh: int) -> Ints:
         points = self._meshes.vertices[0, self._meshes.mesh_of_vertex == mesh]
@@ -294,6 +295,7 @@ def adjust(contacts: Contacts, first: int, end: int, meshes: Meshes, deep_in: In
 def buried_contacts(
     buried: Ints,
     edge: Ints,
+    which: Flags,
     nearest: Ints,
     weights: Array,
     normals: Array,
@@ -309,19 +311,21 @@ def buried_contacts(
     v0, v1, triangles = meshes.vertices[0], meshes.vertices[1], meshes.triangles
     for i in range(len(buried)):
         sample, mesh = buried[i, 0], buried[i, 1]
+        if not which[samples.rod[sample]]:
+            continue
         e, f = edge[sample], nearest[i]
         a0, b0, c0 = point(v0, triangles[f, 0]), point(v0, triangles[f, 1]), point(v0, triangles[f, 2])
         a, b, c = point(v1, triangles[f, 0]), point(v1, triangles[f, 1]), point(v1, triangles[f, 2])
         v, w = weights[i, 0], weights[i, 1]
-        normal, reach, which = point(normals, i), radius[e] + meshes.thickness[mesh], 1.0 if sample != e else 0.0
+        normal, reach, end = point(normals, i), radius[e] + meshes.thickness[mesh], 1.0 if sample != e else 0.0
         gap = dot(normal, minus(point(now, sample), weighted(a, b, c, v, w))) - reach
         if gap >= margin[e]:
             continue
         if written < len(contacts.gap):
             contacts.edge[written, 0], contacts.edge[written, 1] = e, -1
-            contacts.at[written, 0], contacts.at[written, 1] = which, 0.0
+            contacts.at[written, 0], contacts.at[written, 1] = end, 0.0
             contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
-            contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = which, 0.0
+            contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = end, 0.0
             contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = normal
             contacts.rolling[written] = 0.0
             contacts.gap[written] = gap

@@ -99,6 +99,18 @@ def _arm(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
 
 
 @kernel
+def clear(which: Flags, rod: Ints, pushes: Pushes) -> None:
+    """Takes away all that pushes these rods."""
+    for i in range(len(rod)):
+        if which[rod[i]]:
+            pushes.touched[i] = False
+            for s in range(4):
+                pushes.force[i, s] = 0.0
+            for m in range(28):
+                pushes.stiffness[i, m] = 0.0
+
+
+@kernel
 def push(
     contacts: Contacts, count: int, samples: Samples, turns: Array, tame: Flags, forces: Forces, pushes: Pushes
 ) -> None:
@@ -261,8 +273,7 @@ def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, sid
 
 @kernel
 def across_rods(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array, out: Array) -> None:
-    """out (N, 4) is the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
-    out[:] = 0.0
+    """Adds to out (N, 4) the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
     edge, at, rubbing_at, normal = contacts.edge, contacts.at, contacts.rubbing_at, contacts.normal
     arm, matrix, curvature = forces.arm, forces.matrix, forces.curvature
     for k in range(count):

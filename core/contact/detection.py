@@ -11,7 +11,7 @@ from ..errors import Array
 from ..jit import kernel
 from ..models.protocol import ModelBlock
 from ..workers import Workers
-from .arrays import Contacts, Ints, Samples
+from .arrays import Contacts, Flags, Ints, Samples
 from .broad_phase import BroadPhase
 from .buried import Buried
 from .colliders import ColliderMotion
@@ -82,13 +82,12 @@ class Detection:
         self.samples = samples
         self.contacts = make_contacts(256)
         self.count = 0
-        self.candidates = 0
         self._colliders = colliders
         self._between_rods = between_rods
         self._workers = workers
-        self._broad = BroadPhase()
-        n = len(samples.after)
-        self._low, self._high = np.zeros((n, 3)), np.zeros((n, 3))
+        self._broad, self._broad_of_some = BroadPhase(), BroadPhase()
+        n, rods = len(samples.after), int(samples.rod[-1]) + 1
+        self._low, self._high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
         self._edges = samples.after >= 0
         self._margin = MARGIN * samples.radius
         shapes, meshes = colliders.shapes, colliders.meshes
@@ -96,68 +95,116 @@ class Detection:
         self._shape_boxes = np.zeros((2, len(shapes.kind), 3))
         self._triangle_boxes = np.zeros((2, len(meshes.triangles), 3))
         self._edge_boxes = np.zeros((2, len(meshes.edges), 3))
-        none = np.zeros((0, 2), int64)
-        self._rod_pairs, self._shape_pairs, self._triangle_pairs, self._edge_pairs = none, none, none, none
+        self._candidates = [np.zeros((0, 2), int64)] * 4  # edges of rods with edges of rods, shapes, triangles, edges
+        self._covered = np.zeros(rods, bool_)  # rods of which these are all
+        self._moved_on = np.ones(rods, bool_)  # rods whose boxes in the tree are not those they have
+        self._selected, self._selection = self._covered.copy(), self._candidates  # the latter: those of the former rods
 
-    def forget(self) -> None:
-        """Colliders have moved: candidates are to be sought anew."""
-        self._low[:], self._high[:] = np.inf, -np.inf
+    def forget(self, which: Flags) -> None:
+        """Colliders have moved: candidates of these rods are to be sought anew."""
+        self._covered[which] = False
 
-    def sweep(self, base: Array) -> None:
-        """Candidates for the ways from `start` and from `base` to `now`."""
-        sweep_boxes(self.samples, base, self._margin, self._low, self._high)
-        broad, workers = self._broad, self._workers
-        broad.build(self._low, self._high, self._edges, workers)
-        if self._between_rods:
-            self._rod_pairs = broad.self_pairs(self.samples, workers)[0].copy()
-        if len(self._shape_boxes[0]):
-            low, high = self._shape_boxes
-            shape_boxes(self._colliders.shapes, low, high)
-            self._shape_pairs = broad.pairs_with(low, high, workers)[0].copy()
-        if len(self._triangle_boxes[0]):
-            low, high = self._triangle_boxes
-            low_edges, high_edges = self._edge_boxes
-            mesh_boxes(self._colliders.meshes, low, high, low_edges, high_edges)
-            self._triangle_pairs = broad.pairs_with(low, high, workers)[0].copy()
-            self._edge_pairs = broad.pairs_with(low_edges, high_edges, workers)[0].copy()
-        pairs = (self._rod_pairs, self._shape_pairs, self._triangle_pairs, self._edge_pairs)
-        self.candidates = sum(len(of_kind) for of_kind in pairs)
-
-    def look(self, base: Array) -> None:
-        """Contacts at `now`. Whether rods pass through each other is judged on their way from `base`.
+    def look(self, base: Array, which: Flags) -> None:
+        """Contacts of these rods at `now`. Whether rods pass through each other is judged on their way from `base`.
 
         Candidates are sought anew where a point has left its box."""
-        if left_boxes(self.samples, self._margin, self._low, self._high):
-            self.sweep(base)
+        samples, margin = self.samples, self._margin
+        if np.any(which & ~self._covered) or left_boxes(samples, margin, which, self._low, self._high):
+            self._sweep(base, which)
+        if not np.array_equal(which, self._selected):
+            everything = bool(np.all(which >= self._covered))
+            self._selection = (
+                self._candidates
+                if everything
+                else [_select(pairs, samples, which, k == 0) for k, pairs in enumerate(self._candidates)]
+            )
+            self._selected = which.copy()
         self._buried.follow()
+        rod_pairs, shape_pairs, triangle_pairs, edge_pairs = self._selection
         while True:
-            written = 0
-            samples, contacts, margin, colliders = self.samples, self.contacts, self._margin, self._colliders
-            if len(self._rod_pairs):
-                written = rod_contacts(self._rod_pairs, len(self._rod_pairs), samples, base, margin, contacts, written)
-            pairs: Ints = self._shape_pairs
-            if len(pairs):
-                written = shape_contacts(pairs, len(pairs), samples, colliders.shapes, margin, contacts, written)
-            pairs, first = self._triangle_pairs, written
-            if len(pairs):
-                written = triangle_contacts(pairs, len(pairs), samples, colliders.meshes, margin, contacts, written)
-            written = self._buried.add_contacts(contacts, first, written)
-            pairs = self._edge_pairs
-            if len(pairs):
-                written = edge_contacts(pairs, len(pairs), samples, colliders.meshes, margin, contacts, written)
+            written, contacts, colliders = 0, self.contacts, self._colliders
+            if len(rod_pairs):
+                written = rod_contacts(rod_pairs, len(rod_pairs), samples, base, margin, contacts, written)
+            if len(shape_pairs):
+                written = shape_contacts(
+                    shape_pairs, len(shape_pairs), samples, colliders.shapes, margin, contacts, written
+                )
+            first = written
+            if len(triangle_pairs):
+                written = triangle_contacts(
+                    triangle_pairs, len(triangle_pairs), samples, colliders.meshes, margin, contacts, written
+                )
+            written = self._buried.add_contacts(contacts, first, written, which)
+            if len(edge_pairs):
+                written = edge_contacts(
+                    edge_pairs, len(edge_pairs), samples, colliders.meshes, margin, contacts, written
+                )
             if written <= len(contacts.gap):
                 break
             self.contacts = make_contacts(written + written // 2)
         self.count = written
 
+    def _sweep(self, base: Array, which: Flags) -> None:
+        """Candidates of these rods for the ways from `start` and from `base` to `now`."""
+        samples, workers = self.samples, self._workers
+        sweep_boxes(samples, base, self._margin, which, self._low, self._high)
+        self._moved_on |= which
+        if which.all():
+            self._plant()
+            broad = self._broad
+            own = broad.self_pairs(samples, workers)[0].copy() if self._between_rods else self._candidates[0]
+        else:
+            broad = self._broad_of_some
+            broad.build(self._low, self._high, self._edges & which[samples.rod], workers)
+            own = self._pairs_of_some(which) if self._between_rods else self._candidates[0]
+        self._candidates = [own, *(np.zeros((0, 2), int64) for _ in range(3))]
+        if len(self._shape_boxes[0]):
+            low, high = self._shape_boxes
+            shape_boxes(self._colliders.shapes, low, high)
+            self._candidates[1] = broad.pairs_with(low, high, workers)[0].copy()
+        if len(self._triangle_boxes[0]):
+            low, high = self._triangle_boxes
+            low_edges, high_edges = self._edge_boxes
+            mesh_boxes(self._colliders.meshes, low, high, low_edges, high_edges)
+            self._candidates[2] = broad.pairs_with(low, high, workers)[0].copy()
+            self._candidates[3] = broad.pairs_with(low_edges, high_edges, workers)[0].copy()
+        self._covered[:] = which
+        self._selected[:] = False
+
+    def _plant(self) -> None:
+        """The tree of all rods' boxes."""
+        self._broad.build(self._low, self._high, self._edges, self._workers)
+        self._moved_on[:] = False
+
+    def _pairs_of_some(self, which: Flags) -> Ints:
+        """Pairs of edges of which at least one belongs to these rods, as `self_pairs` would give them."""
+        samples, workers, n = self.samples, self._workers, len(self._edges)
+        within = self._broad_of_some.self_pairs(samples, workers)[0].copy()
+        if np.any(self._moved_on & ~which):
+            self._plant()
+        edges = np.flatnonzero(self._edges & which[samples.rod])
+        found = self._broad.pairs_with(self._low[edges], self._high[edges], workers)[0]
+        found = found[~which[samples.rod[found[:, 0]]]]
+        across = np.stack([found[:, 0], edges[found[:, 1]]], axis=1)
+        pairs = np.concatenate([within, np.sort(across, axis=1)])
+        return np.ascontiguousarray(pairs[np.argsort(pairs[:, 0] * n + pairs[:, 1], kind="stable")])
+
+
+def _select(pairs: Ints, samples: Samples, which: Flags, both: bool) -> Ints:
+    """Those of the pairs that concern these rods. `both` are edges of rods, else only the first."""
+    meant = which[samples.rod[pairs[:, 0]]]
+    if both:
+        meant |= which[samples.rod[pairs[:, 1]]]
+    return np.ascontiguousarray(pairs[meant])
+
 
 @kernel
-def sweep_boxes(samples: Samples, base: Array, margin: Array, low: Array, high: Array) -> None:
-    """Boxes of all edges on their way, with all that is near them."""
-    start, now, after, radius = samples.start, samples.now, samples.after, samples.radius
+def sweep_boxes(samples: Samples, base: Array, margin: Array, which: Flags, low: Array, high: Array) -> None:
+    """Boxes of these rods' edges on their way, with all that is near them."""
+    start, now, after, radius, rod = samples.start, samples.now, samples.after, samples.radius, samples.rod
     for e in range(len(after)):
         f = after[e]
-        if f < 0:
+        if f < 0 or not which[rod[e]]:
             continue
         way = 0.0
         for c in range(3):
@@ -169,12 +216,12 @@ def sweep_boxes(samples: Samples, base: Array, margin: Array, low: Array, high: 
 
 
 @kernel
-def left_boxes(samples: Samples, margin: Array, low: Array, high: Array) -> bool:
-    """Whether an edge has left what its box allows for."""
-    now, after, radius = samples.now, samples.after, samples.radius
+def left_boxes(samples: Samples, margin: Array, which: Flags, low: Array, high: Array) -> bool:
+    """Whether an edge of these rods has left what its box allows for."""
+    now, after, radius, rod = samples.now, samples.after, samples.radius, samples.rod
     for e in range(len(after)):
         f = after[e]
-        if f < 0:
+        if f < 0 or not which[rod[e]]:
             continue
         less = radius[e] + margin[e]
         for c in range(3):

@@ -30,6 +30,9 @@ class Verdict(NamedTuple):
     done: Flags  # converged, once the step at hand is taken
     settled: Flags  # so near that the known forces may follow
     stubborn: Flags  # since they did last, errors have not become much smaller
+    tolerable: Flags  # if it has to end here
+    passable: Flags  # if the only other choice is to give up
+    hopeless: Flags
 
 
 class Progress(NamedTuple):
@@ -70,9 +73,6 @@ class Islands:
         self._verdict = Verdict(*(np.zeros(rods, bool_) for _ in Verdict._fields))
         self._own = np.zeros(rods)
         self._island = np.zeros(rods, np.int64)
-        self.tolerable = False  # if it has to end here
-        self.passable = False  # if the only other choice is to give up
-        self.hopeless = False
 
     def reset(self) -> None:
         for array in self._progress:
@@ -99,7 +99,7 @@ class Islands:
             active, self._island, potential, longest, slope, contacts, count, forces, rod, self._progress, self._own,
             self._totals,
         )  # fmt: skip
-        self.tolerable, self.passable, self.hopeless = decide(
+        decide(
             active,
             self._island,
             longest,
@@ -111,6 +111,16 @@ class Islands:
             self._verdict,
         )
         return self._verdict
+
+
+def spread(flags: Flags, linked: Ints) -> None:
+    """Sets the flags of all rods that are linked, directly or through others, with one whose flag is set."""
+    while len(linked):
+        both = flags[linked]
+        half = both[:, 0] != both[:, 1]
+        if not half.any():
+            return
+        flags[linked[half].ravel()] = True
 
 
 @kernel
@@ -180,7 +190,7 @@ def add_up(
         totals.best[i] += before.best[r]
         totals.slope[i] += slope[r]
         totals.slope_before[i] += before.slope[r]
-        totals.length[i] = max(totals.length[i], longest[r])
+        totals.length[i] = max(totals.length[i], longest[r] if longest[r] < LONGEST else LONGEST)  # so is a NaN
         totals.length_before[i] = max(totals.length_before[i], before.length[r])
         totals.size[i] = min(totals.size[i], before.size[r])
 
@@ -209,18 +219,18 @@ def decide(
     tolerance: float,
     progress: Progress,
     verdict: Verdict,
-) -> tuple[bool, bool, bool]:
-    """Writes the verdict, and where the good steps began. Returns whether all is tolerable, or passable, or there is no hope."""
-    tolerable, passable, hopeless = True, True, False
+) -> None:
+    """Writes the verdict, and where the good steps began."""
     for r in range(len(island)):
         verdict.reject[r], verdict.done[r], verdict.settled[r], verdict.stubborn[r] = False, False, False, False
+        verdict.tolerable[r], verdict.passable[r], verdict.hopeless[r] = False, False, False
         if not active[r]:
             continue
         i = island[r]
         length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
-        hopeless = hopeless or not longest[r] < LONGEST
-        passable = passable and clear and error < TOLERABLE and length < SETTLED
-        tolerable = tolerable and passable and length < TOLERABLE_STEP * tolerance
+        verdict.hopeless[r] = not totals.length[i] < LONGEST
+        verdict.passable[r] = clear and error < TOLERABLE and length < SETTLED
+        verdict.tolerable[r] = verdict.passable[r] and length < TOLERABLE_STEP * tolerance
         if not _good(totals, i, tolerance):
             verdict.reject[r] = True
             progress.size[r] *= 0.5
@@ -237,4 +247,3 @@ def decide(
             # When forces follow, the energy changes.
             progress.energy[r], progress.best[r], progress.length[r] = np.inf, np.inf, np.inf
             progress.error[r] = error
-    return tolerable, passable, hopeless

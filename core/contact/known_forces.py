@@ -34,10 +34,11 @@ def make_forces(capacity: int) -> Forces:
     )
 
 
-def samples_of(keys: Ints, n: int) -> Ints:
-    """The samples whose edges took part in contacts with these keys."""
+def sides_of(keys: Ints, n: int) -> Ints:
+    """(K, 2) the samples whose edges took part in each of the contacts with these keys; twice the same if one did."""
     others = keys < 0
-    return np.concatenate([keys[~others] // n, keys[~others] % n, (-1 - keys[others]) % n])
+    first = np.where(others, (-1 - keys) % n, keys // n)
+    return np.stack([first, np.where(others, first, keys % n)], axis=1)
 
 
 @part

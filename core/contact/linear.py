@@ -22,43 +22,49 @@ Chosen = Sequence[tuple[int, Ints]]  # number of a block, and of rods in it
 
 class LinearSystem:
     """The matrix is that of the rods with their contacts' stiffness (B, factored in the blocks) and what couples the two sides of
-    contacts (C). Vectors are those of all blocks, one after the other."""
+    contacts (C). Vectors are those of all blocks, one after the other; only what belongs to the chosen rods is ever looked at."""
 
     def __init__(self, blocks: Sequence[ModelBlock], rows: Sequence[slice], after: Ints) -> None:
         self._blocks, self._rows, self._after = blocks, rows, after
         self.steps = np.zeros((len(after), 4))  # of the sample points
         self._given = np.zeros((len(after), 4))
-        self._parts: list[slice] = []
-        self._vectors = np.zeros((6, 0))
+        ends = np.cumsum([int(block.generalized_start[-1]) for block in blocks]).tolist()
+        self._parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+        self._vectors = np.zeros((6, ends[-1]))
+        self._chosen: Chosen = []
+        self._ranges = np.zeros((0, 2), np.int64)  # of the vectors, and
+        self._row_ranges = np.zeros((0, 2), np.int64)  # of the sample points: one for each chosen rod
         self.solves = 0
 
     def solve(self, contacts: Contacts, count: int, forces: Forces, chosen: Chosen) -> bool:
         """The blocks' step vectors, which solve B d = b, become those that solve (B + C) d = b; C concerns the chosen rods.
 
         False if B + C turns out not to be positive definite."""
-        if not self._parts:
-            ends = np.cumsum([len(block.step_vector()) for block in self._blocks]).tolist()
-            self._parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-            self._vectors = np.zeros((6, ends[-1]))
+        self._chosen = chosen
+        own = [_ranges(self._blocks[number].generalized_start, rods, 0) for number, rods in chosen]
+        firsts = [self._parts[number].start for number, _ in chosen]
+        self._ranges = np.concatenate([ranges + first for ranges, first in zip(own, firsts, strict=True)])
+        self._row_ranges = np.concatenate(
+            [_ranges(self._blocks[number].sample_start, rods, self._rows[number].start) for number, rods in chosen]
+        )
         d, r, z, p, bp, q = self._vectors  # B p needs no product: B z = r
-        for block, part in zip(self._blocks, self._parts, strict=True):
-            d[part] = block.step_vector()
-        definite = self._iterate(contacts, count, forces, chosen, d, r, z, p, bp, q)
-        for block, part in zip(self._blocks, self._parts, strict=True):
-            block.step_vector()[:] = d[part]
+        for (number, _), ranges in zip(chosen, own, strict=True):
+            copy(ranges, self._blocks[number].step_vector(), d[self._parts[number]])
+        definite = self._iterate(contacts, count, forces, d, r, z, p, bp, q)
+        for (number, _), ranges in zip(chosen, own, strict=True):
+            copy(ranges, d[self._parts[number]], self._blocks[number].step_vector())
         return definite
 
     def _iterate(
-        self, contacts: Contacts, count: int, forces: Forces, chosen: Chosen,
+        self, contacts: Contacts, count: int, forces: Forces,
         d: Array, r: Array, z: Array, p: Array, bp: Array, q: Array,
     ) -> bool:  # fmt: skip
-        p[:], bp[:] = 0.0, 0.0
-        self._couple(contacts, count, forces, d, r)
-        np.negative(r, out=r)
+        self._couple(contacts, count, forces, d, q)
+        begin(self._ranges, q, r, p, bp)
         old, goal = 1.0, 0.0
         for solve in range(MOST_SOLVES):
-            self._inverse(chosen, r, z)
-            product = turn(p, bp, z, r, old)
+            self._inverse(r, z)
+            product = turn(self._ranges, p, bp, z, r, old)
             if solve == 0:
                 goal = TOLERANCE**2 * product
             elif not product < LARGEST_GROWTH * old:  # round-off has taken over
@@ -67,55 +73,91 @@ class LinearSystem:
                 return True
             self.solves += 1
             self._couple(contacts, count, forces, p, q)
-            curvature = advance(d, r, p, bp, q, product)
+            curvature = advance(self._ranges, d, r, p, bp, q, product)
             if not curvature > 0.0:
                 return False
             old = product
         return True
 
-    def update_steps(self) -> None:
-        for block, rows in zip(self._blocks, self._rows, strict=True):
-            block.sample_steps(block.step_vector(), self.steps[rows])
+    def update_steps(self, chosen: Chosen) -> None:
+        """Of the sample points, from the blocks' step vectors."""
+        for number, rods in chosen:
+            block = self._blocks[number]
+            block.sample_steps(rods, block.step_vector(), self.steps[self._rows[number]])
 
     def _couple(self, contacts: Contacts, count: int, forces: Forces, x: Array, out: Array) -> None:
         """out = C x."""
-        for block, rows, part in zip(self._blocks, self._rows, self._parts, strict=True):
-            block.sample_steps(x[part], self.steps[rows])
+        for number, rods in self._chosen:
+            self._blocks[number].sample_steps(rods, x[self._parts[number]], self.steps[self._rows[number]])
+        clear(self._row_ranges, self._given)
         across_rods(contacts, count, self._after, forces, self.steps, self._given)
-        for block, rows, part in zip(self._blocks, self._rows, self._parts, strict=True):
-            block.generalized_pushes(self._given[rows], out[part])
+        for number, rods in self._chosen:
+            self._blocks[number].generalized_pushes(rods, self._given[self._rows[number]], out[self._parts[number]])
 
-    def _inverse(self, chosen: Chosen, x: Array, out: Array) -> None:
+    def _inverse(self, x: Array, out: Array) -> None:
         """out = B^-1 x."""
-        out[:] = x
-        for number, rods in chosen:
+        copy(self._ranges, x, out)
+        for number, rods in self._chosen:
             self._blocks[number].solve_linearised(rods, out[self._parts[number]])
 
 
+def _ranges(start: Ints, rods: Ints, first: int) -> Ints:
+    """(K, 2) where the parts of rods begin and end in vectors whose first entry has this number."""
+    return np.stack([start[rods] + first, start[rods + 1] + first], axis=1)
+
+
 @kernel
-def turn(p: Array, bp: Array, z: Array, r: Array, old: float) -> float:
+def clear(ranges: Ints, rows: Array) -> None:
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            for s in range(4):
+                rows[i, s] = 0.0
+
+
+@kernel
+def copy(ranges: Ints, source: Array, target: Array) -> None:
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            target[i] = source[i]
+
+
+@kernel
+def begin(ranges: Ints, q: Array, r: Array, p: Array, bp: Array) -> None:
+    """The residual r = -q; no direction yet."""
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            r[i] = -q[i]
+            p[i], bp[i] = 0.0, 0.0
+
+
+@kernel
+def turn(ranges: Ints, p: Array, bp: Array, z: Array, r: Array, old: float) -> float:
     """r . z, and the next direction p with B p."""
     product = 0.0
-    for i in range(len(p)):
-        product += r[i] * z[i]
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            product += r[i] * z[i]
     factor = product / old
-    for i in range(len(p)):
-        p[i] = z[i] + factor * p[i]
-        bp[i] = r[i] + factor * bp[i]
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            p[i] = z[i] + factor * p[i]
+            bp[i] = r[i] + factor * bp[i]
     return product
 
 
 @kernel
-def advance(d: Array, r: Array, p: Array, bp: Array, q: Array, product: float) -> float:
+def advance(ranges: Ints, d: Array, r: Array, p: Array, bp: Array, q: Array, product: float) -> float:
     """Goes on along p, q = C p; returns p (B + C) p, and stays where it is unless that is positive."""
     curvature = 0.0
-    for i in range(len(p)):
-        q[i] += bp[i]
-        curvature += p[i] * q[i]
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            q[i] += bp[i]
+            curvature += p[i] * q[i]
     if curvature > 0.0:
         step = product / curvature
         if math.isfinite(step * product):
-            for i in range(len(p)):
-                d[i] += step * p[i]
-                r[i] -= step * q[i]
+            for k in range(len(ranges)):
+                for i in range(ranges[k, 0], ranges[k, 1]):
+                    d[i] += step * p[i]
+                    r[i] -= step * q[i]
     return curvature

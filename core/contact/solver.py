@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy import bool_, int64
@@ -12,10 +13,10 @@ from ..models.protocol import ModelBlock, Pushes
 from ..workers import Workers
 from .arrays import Flags, Ints
 from .colliders import ColliderMotion
-from .coulomb import APART, learn, push, relative_motion
+from .coulomb import APART, clear, learn, push, relative_motion
 from .detection import Detection, pack_samples
-from .islands import Islands, Verdict
-from .known_forces import make_forces, prepare, samples_of
+from .islands import Islands, Verdict, spread
+from .known_forces import make_forces, prepare, sides_of
 from .linear import LinearSystem
 
 MOST_ITERATIONS = 16
@@ -25,6 +26,14 @@ MOST_SHORTENINGS = 12
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
 MOST_STIFFNESS = 1e4
+
+
+class Outcome(NamedTuple):
+    """Of a step, per rod."""
+
+    failed: Flags  # it did not work out
+    hit: Flags  # took no part, but one that failed ran into it
+    easy: Flags
 
 
 class ContactSolver:
@@ -50,6 +59,10 @@ class ContactSolver:
         self._stiffness = np.zeros(rods)
         self._tame = np.zeros(rods, bool_)  # near where the matrix was indefinite
         self._potential, self._longest, self._slope = np.zeros(rods), np.zeros(rods), np.zeros(rods)
+        self._which, self._failed = np.zeros((2, rods), bool_)  # rods that take part in this step; rods that did
+        self._hit = np.zeros(rods, bool_)
+        self._easy = np.zeros(rods, bool_)
+        self._looked_at = np.zeros(rods, bool_)  # rods of which all contacts are found
         self._islands = Islands(rods, tolerance)
         self._base = np.zeros((n, 3))
         self._turns = np.zeros(n)
@@ -61,43 +74,47 @@ class ContactSolver:
         self.keys: Ints = np.zeros(0, int64)
         self.known: Array = np.zeros((0, 3))
         self.iterations = 0
-        self.easy = True  # the last substep was
 
     # The substep --------------------------------------------------------------------------------------------------
 
     def step(
-        self, h: float, free: Callable[[list[Flags]], None], air_density: float, careful: bool, last: bool
-    ) -> bool:
-        """Moves everything by h. `free` takes the free step of all rods but those to skip. False if that did not work out;
-        the blocks are then where the attempt left them, and their saved states where it began. With `careful` it is tried once
-        more from where the rods were, if it fails from where they seem to go. Unless it is the last chance, rods may not even seem
-        to pass through each other, as they do if they went round each other's ends."""
+        self, which: Flags, h: float, free: Callable[[list[Flags]], None], air_density: float, careful: bool, last: bool
+    ) -> Outcome:
+        """Moves these rods by h, while the others do what `samples` says. `free` takes the free step of all rods but those to skip.
+
+        Rods for which that did not work out are back where they were. Unless it is the last chance, rods may not even seem to pass
+        through each other, as they do if they went round each other's ends."""
         samples = self.detection.samples
-        for block, rows in zip(self._blocks, self._rows, strict=True):
-            samples.start[rows] = block.positions()
-            block.save()
+        self._which[:] = which
+        self._failed[:], self._hit[:] = False, False
+        self._fetch(which, samples.start)
+        for number, chosen in self._chosen(which):
+            self._blocks[number].save(chosen)
         self._h, self._air_density = h, air_density
         self._coupled[:] = False
-        self._coupled[samples.rod[samples_of(self.keys, len(samples.after))]] = True
-        free([self._coupled[rods] for rods in self._rods])
+        self._coupled[samples.rod[sides_of(self.keys, len(samples.after))]] = True
+        self._coupled &= which
+        free([(self._coupled | ~which)[rods] for rods in self._rods])
         if self.colliders.moved:
-            self.detection.forget()
+            self.detection.forget(which)
         self._begin(self._coupled)
-        before = self.iterations
-        good = self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
-        self.easy = self.iterations - before <= FEW_ITERATIONS
-        if good and not last and self._coupled.any():
+        self._easy[:] = True
+        before = self.keys, self.known
+        self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
+        if not last and self._coupled.any():
             self._base[:] = samples.start
-            self._look()
-            good = not self.detection.contacts.crossed[: self.detection.count].any()
-        if good:
-            self._finish(creep=False)
-        return good
+            self._look(self._coupled)
+            count, contacts = self.detection.count, self.detection.contacts
+            self._fail_with(contacts.crossed[:count])
+        self._finish(self._coupled, creep=False)
+        if self._failed.any():
+            self.recall_forces(before, self._failed)
+        return Outcome(self._failed, self._hit, self._easy)
 
-    def give_up(self) -> None:
-        """After a step that failed: rods that touch stay where they were (but for what is held), without speed."""
-        self._begin(self._coupled, still=True)
-        self._finish(creep=True)
+    def give_up(self, which: Flags) -> None:
+        """After a step that failed: these rods stay where they were (but for what is held), without speed."""
+        self._begin(which, still=True)
+        self._finish(which, creep=True)
 
     def _begin(self, which: Flags, still: bool = False) -> None:
         for number, chosen in self._chosen(which):
@@ -105,84 +122,140 @@ class ContactSolver:
             block.begin(chosen, self._h, self._air_density, still)
             block.probe(chosen, self._mobility[self._rows[number]])
 
-    def _finish(self, creep: bool) -> None:
-        for number, chosen in self._chosen(self._coupled):
+    def _finish(self, which: Flags, creep: bool) -> None:
+        for number, chosen in self._chosen(which):
             self._blocks[number].finish(chosen, creep)
 
-    def _chosen(self, which: Flags) -> Iterator[tuple[int, Ints]]:
+    def _chosen(self, which: Flags) -> list[tuple[int, Ints]]:
         """Numbers of blocks, and of those of their rods that are meant."""
-        for number, rods in enumerate(self._rods):
-            chosen = np.flatnonzero(which[rods])
-            if len(chosen):
-                yield number, chosen
+        return chosen_of(which, self._rods)
+
+    def _fail(self, which: Flags) -> None:
+        """Takes rods back to where they were, and out of this step."""
+        self._failed |= which
+        self._which &= ~which
+        self._coupled &= ~which
+        self._active &= ~which
+        for number, chosen in self._chosen(which):
+            self._blocks[number].recall(chosen)
+        samples = self.detection.samples
+        rows = which[samples.rod]
+        samples.now[rows] = samples.start[rows]
+        self._base[rows] = samples.start[rows]
+
+    def _fail_with(self, contacts: Flags) -> bool:
+        """Rods with these contacts fail, and with them all that press on them."""
+        edges = self.detection.contacts.edge[: self.detection.count]
+        meant = edges[contacts].ravel()
+        failing = np.zeros_like(self._failed)
+        failing[self.detection.samples.rod[meant[meant >= 0]]] = True
+        failing &= self._which
+        if not failing.any():
+            return False
+        near = (edges[:, 1] >= 0) & (self.detection.contacts.gap[: self.detection.count] < 0.0)
+        spread(failing, self.detection.samples.rod[edges[near]])
+        self._fail(failing & self._which)
+        return True
 
     # Newton's method -----------------------------------------------------------------------------------------------
 
-    def _solve(self, most_iterations: int, last: bool) -> bool:
-        """True if it converged, or nearly so and there is no other chance.
+    def _solve(self, most_iterations: int, last: bool) -> None:
+        """Rods that have not converged after so many iterations, or nearly so if there is no other chance, fail.
 
         Rods that press on each other make an island, and each island goes its own way. No iterate passes through another rod on
         the way from the one before: steps are shortened so that rods overlap at most, and contact does the rest. What passed
         through a collider is brought back by its contact there. A step is good if the energy falls or if the next one is shorter
         (see Newton's method of `der`); whenever steps have become short, the contact forces follow."""
-        samples = self.detection.samples
         self._active[:] = self._coupled
         self._stiffness[:] = STIFFNESS
         self._tame[:] = False
         self._islands.reset()
-        self._base[:] = samples.start
-        self._look()
+        self._base[:] = self.detection.samples.start
+        self._look(self._which)
         iteration = 0
         while True:
-            self._couple_more()
-            self._shorten()
-            self._push()
-            self._wake()
+            self._meet()
             if not self._active.any():
-                return True
+                return
             self._linearise()
             verdict = self._judge()
-            if self._islands.hopeless or iteration == most_iterations:
-                return self._islands.tolerable
-            if last and 2 * iteration >= most_iterations and self._islands.passable:
-                return True
+            if iteration == most_iterations:
+                self._fail(self._active & ~verdict.tolerable)
+                return
+            if last and 2 * iteration >= most_iterations:
+                self._active &= ~verdict.passable
+            if verdict.hopeless.any():
+                self._fail(self._active & verdict.hopeless)
             iteration += 1
             self.iterations += 1
+            self._easy[self._active] = iteration <= FEW_ITERATIONS
             self._learn(verdict.done | verdict.settled)
             self._stiffness[verdict.stubborn] = np.minimum(
                 self._stiffness[verdict.stubborn] * MORE_STIFFNESS, MOST_STIFFNESS
             )
-            self._retreat(np.where(verdict.reject, 0.5, 1.0))
+            self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
+            samples, idle = self.detection.samples, ~self._active[self.detection.samples.rod]
+            self._base[idle] = samples.now[idle]
+            self._look(self._active)
             self._active &= ~verdict.done
-            self._look()
 
-    def _look(self) -> None:
-        """Contacts at the iterate."""
+    def _look(self, which: Flags) -> None:
+        """Contacts of these rods at the iterate."""
         samples = self.detection.samples
+        self._looked_at[:] = which
+        self._fetch(which, samples.now)
         for block, rows in zip(self._blocks, self._rows, strict=True):
-            samples.now[rows] = block.positions()
             self._turns[rows] = block.turns()
-        self.detection.look(self._base)
+        self.detection.look(self._base, which)
         if len(self._forces.error) < len(self.detection.contacts.gap):
             self._forces = make_forces(len(self.detection.contacts.gap))
 
-    def _couple_more(self) -> None:
-        """Rods that took a free step and ran into something take part from now on."""
-        samples = self.detection.samples
+    def _fetch(self, which: Flags, out: Array) -> None:
+        """Where the sample points of these rods are."""
+        meant = which[self.detection.samples.rod][:, None]
+        for block, rows in zip(self._blocks, self._rows, strict=True):
+            np.copyto(out[rows], block.positions(), where=meant[rows])
+
+    def _meet(self) -> None:
+        """All contacts at the iterate, with their forces, of all who take part."""
         while True:
-            count, contacts = self.detection.count, self.detection.contacts
-            meets = (contacts.gap[:count] < 0.0) | contacts.crossed[:count]
-            edges = contacts.edge[:count][meets].ravel()
-            new = np.zeros_like(self._coupled)
-            new[samples.rod[edges[edges >= 0]]] = True
-            new &= ~self._coupled
-            if not new.any():
+            while self._couple_more():
+                pass
+            self._shorten()
+            self._push()
+            if not self._wake():
                 return
-            self._coupled |= new
-            self._active |= new
-            self._begin(new)
-            self._look()
+            self._look(self._active | self._looked_at)
+
+    def _couple_more(self) -> bool:
+        """Rods that took a free step and ran into something take part from now on. Those that ran into one that takes no part fail.
+
+        Returns whether there were any."""
+        samples = self.detection.samples
+        count, contacts = self.detection.count, self.detection.contacts
+        edges = contacts.edge[:count]
+        meets = (contacts.gap[:count] < 0.0) | contacts.crossed[:count]
+        outside = ~self._which[samples.rod[edges]] & (edges >= 0)
+        hit = np.flatnonzero(meets & np.any(outside, axis=1))
+        if len(hit):
+            self._hit[samples.rod[edges[hit][outside[hit]]]] = True
+            strangers = np.zeros(count, bool_)
+            strangers[hit] = True
+            if self._fail_with(strangers):
+                self._look(self._looked_at & self._which)
+                return True
+        new = np.zeros_like(self._coupled)
+        meeting = edges[meets].ravel()
+        new[samples.rod[meeting[meeting >= 0]]] = True
+        new &= self._which & ~self._coupled
+        if not new.any():
+            return False
+        self._coupled |= new
+        self._active |= new
+        self._begin(new)
+        self._look(self._active | self._looked_at)
+        return True
 
     def _shorten(self) -> None:
         """Takes rods that passed through each other back along their way to where they just overlap."""
@@ -197,12 +270,12 @@ class ContactSolver:
             rods = samples.rod[contacts.edge[:count][through]]
             np.minimum.at(part, rods[:, 0], reached)
             np.minimum.at(part, rods[:, 1], reached)
-            self._retreat(part)
-            self._look()
+            self._retreat(part, self._looked_at)
+            self._look(self._looked_at)
 
-    def _retreat(self, part: Array) -> None:
+    def _retreat(self, part: Array, which: Flags) -> None:
         """Takes coupled rods back to a part of the way they went last."""
-        for number, chosen in self._chosen((part < 1.0) & self._coupled):
+        for number, chosen in self._chosen((part < 1.0) & self._coupled & which):
             self._blocks[number].retreat(chosen, part[self._rods[number]])
 
     def _push(self) -> None:
@@ -217,9 +290,7 @@ class ContactSolver:
             contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.keys, self.known,
             self._forces,
         )  # fmt: skip
-        pushes.force[:] = 0.0
-        pushes.stiffness[:] = 0.0
-        pushes.touched[:] = False
+        clear(self._looked_at, samples.rod, pushes)
         push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
 
     def _linked(self) -> Ints:
@@ -228,15 +299,13 @@ class ContactSolver:
         linking = (contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART)
         return np.ascontiguousarray(self.detection.samples.rod[contacts.edge[:count][linking]])
 
-    def _wake(self) -> None:
-        """Rods that are where they belong go on if one that is not presses on them."""
-        linked = self._linked()
-        while len(linked):
-            both = self._active[linked]
-            asleep = both[:, 0] != both[:, 1]
-            if not asleep.any():
-                return
-            self._active[linked[asleep].ravel()] = True
+    def _wake(self) -> bool:
+        """Rods that are where they belong go on if one that is not presses on them. Returns whether there were any."""
+        awake = self._active.copy()
+        spread(awake, self._linked())
+        woken = awake & ~self._active
+        self._active |= woken
+        return bool(np.any(woken & ~self._looked_at))
 
     def _linearise(self) -> None:
         """Newton's step of all active rods: each by itself, then together."""
@@ -251,8 +320,6 @@ class ContactSolver:
 
     def _linear_step(self) -> bool:
         """False if the matrix is not positive definite."""
-        for block in self._blocks:
-            block.step_vector()[:] = 0.0
         force, stiffness, touched = self._pushes
         for number, chosen in self._chosen(self._active):
             rows = self._rows[number]
@@ -260,14 +327,14 @@ class ContactSolver:
             self._blocks[number].linearise(chosen, pushes, self._potential[self._rods[number]])
         linked = np.zeros_like(self._coupled)
         linked[self._linked().ravel()] = True
-        if not linked.any():
+        together = self._chosen(linked & self._active)
+        if not together:
             return True
-        chosen_rods = list(self._chosen(linked & self._active))
-        return self._linear.solve(self.detection.contacts, self.detection.count, self._forces, chosen_rods)
+        return self._linear.solve(self.detection.contacts, self.detection.count, self._forces, together)
 
     def _judge(self) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
-        self._linear.update_steps()
+        self._linear.update_steps(self._chosen(self._active))
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         return self._islands.judge(
             self._active,
@@ -287,8 +354,19 @@ class ContactSolver:
         learn(contacts, count, self._forces, which[self.detection.samples.rod[contacts.edge[:count, 0]]])
         known, keys = self._forces.known[:count], contacts.key[:count]
         acting = np.flatnonzero(np.any(known != 0.0, axis=1))
-        order = acting[np.argsort(keys[acting], kind="stable")]
+        self._put_forces(self._looked_at, keys[acting], known[acting])
+
+    def _put_forces(self, which: Flags, keys: Ints, known: Array) -> None:
+        """These take the place of all known forces on these rods."""
+        kept = ~self._concern(self.keys, which)
+        keys, known = np.concatenate([self.keys[kept], keys]), np.concatenate([self.known[kept], known])
+        order = np.argsort(keys, kind="stable")
         self.keys, self.known = keys[order], known[order]
+
+    def _concern(self, keys: Ints, which: Flags) -> Flags:
+        """Whether contacts with these keys are those of these rods."""
+        rods = self.detection.samples.rod[sides_of(keys, len(self.detection.samples.after))]
+        return np.asarray(np.any(which[rods], axis=1))
 
     def _move(self, which: Flags) -> None:
         """Moves rods by their steps. Those that press on others go no farther than they are thick: what the linear system knows of
@@ -342,17 +420,30 @@ class ContactSolver:
         self.keys = rows[:, 0].astype(int64)
         self.known = rows[:, 1:].copy()
 
-    def memory(self) -> tuple[Ints, Array]:
+    def forces(self) -> tuple[Ints, Array]:
+        """The known ones, by key."""
         return self.keys, self.known
 
-    def recall(self, memory: tuple[Ints, Array]) -> None:
-        """Takes all rods back to where the last step began, and contact to what it knew then."""
-        self.keys, self.known = memory
-        for block in self._blocks:
-            block.recall()
+    def recall_forces(self, forces: tuple[Ints, Array], which: Flags) -> None:
+        """What was known earlier of the forces on these rods is what is known."""
+        keys, known = forces
+        meant = self._concern(keys, which)
+        self._put_forces(which, keys[meant], known[meant])
+
+    def pressing(self) -> Ints:
+        """(L, 2) rods between which there is a known force."""
+        between = self.keys[self.keys >= 0]
+        n = len(self.detection.samples.after)
+        return np.asarray(self.detection.samples.rod[np.stack([between // n, between % n], axis=1)])
 
 
 def _slices(sizes: list[int]) -> list[slice]:
     """Where parts of these sizes lie one after the other."""
     ends = np.cumsum(sizes).tolist()
     return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def chosen_of(which: Flags, rods: Sequence[slice]) -> list[tuple[int, Ints]]:
+    """Numbers of blocks, and of those of their rods that are meant; `rods` says where the rods of each block are."""
+    parts = [(number, np.flatnonzero(which[of_block])) for number, of_block in enumerate(rods)]
+    return [(number, chosen) for number, chosen in parts if len(chosen)]

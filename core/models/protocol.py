@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -74,6 +75,7 @@ class ModelBlock(Protocol):
     """All rods of one model in a scene. Sample points of rod r of the block are rows sample_start[r] ... of the arrays."""
 
     sample_start: NDArray[np.int64]  # (R + 1,)
+    generalized_start: NDArray[np.int64]  # (R + 1,) where those of each rod begin in vectors of generalized coordinates
     state_size: int
 
     # 1. Where the material is.
@@ -130,11 +132,16 @@ class ModelBlock(Protocol):
     def turns(self) -> Array:
         """(N,) a view: the angle about the tangent by which each edge's material has turned since the coupled step began."""
 
-    def save(self) -> None:
-        """Keeps the state, for `begin` to go back to."""
+    def save(self, chosen: NDArray[np.int64]) -> None:
+        """Keeps the state of rods, for `begin` to go back to."""
 
-    def recall(self) -> None:
-        """Takes all rods back to the saved state."""
+    def recall(self, chosen: NDArray[np.int64]) -> None:
+        """Takes rods back to their saved state."""
+
+    def copy(self, chosen: NDArray[np.int64]) -> Sequence[Array]:
+        """The state of rods, for `put_back`: some moments have to be gone back to more than once."""
+
+    def put_back(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None: ...
 
     def begin(self, chosen: NDArray[np.int64], h: float, air_density: float, still: bool = False) -> None:
         """Takes rods back to the saved state and then to a guess of where they are after h, under the forces of `free_steps`;
@@ -154,11 +161,11 @@ class ModelBlock(Protocol):
     def solve_linearised(self, chosen: NDArray[np.int64], generalized: Array) -> None:
         """Applies the inverse of the matrix of `linearise`, in place, for the chosen rods."""
 
-    def sample_steps(self, generalized: Array, out: Array) -> None:
-        """out (N, 4) = the motion of the sample points and the turn of the edges after them."""
+    def sample_steps(self, chosen: NDArray[np.int64], generalized: Array, out: Array) -> None:
+        """out (N, 4) = the motion of the sample points of the chosen rods and the turn of the edges after them."""
 
-    def generalized_pushes(self, forces: Array, out: Array) -> None:
-        """The transpose: out = J^T of forces (N, 4)."""
+    def generalized_pushes(self, chosen: NDArray[np.int64], forces: Array, out: Array) -> None:
+        """The transpose: out = J^T of forces (N, 4), of the chosen rods."""
 
     def weigh_steps(self, chosen: NDArray[np.int64], longest: Array, slope: Array) -> None:
         """Writes how far the step vector goes, in segment lengths, at most (R,), and how the potential changes along it (R,)."""

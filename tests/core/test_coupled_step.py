@@ -194,7 +194,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     free.free_steps(h, 1, forces, wind, 0.0, 0.0, False)
     coupled, forces = block()
     chosen, n = np.array([0]), len(forces)
-    coupled.save()
+    coupled.save(chosen)
     coupled.free_steps(h, 1, forces, wind, 0.0, 0.0, False, np.array([True]))
     coupled.begin(chosen, h, 0.0)
     pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))
@@ -210,7 +210,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     size = np.abs(free.positions()).max()
     assert np.abs(free.positions() - coupled.positions()).max() < 1e-9 * size
     assert np.abs(free.velocities() - coupled.velocities()).max() < 1e-7
-    coupled.recall()
+    coupled.recall(chosen)
     assert np.array_equal(coupled.positions(), block()[0].positions())
 
 
@@ -220,7 +220,7 @@ def test_mobility_is_the_response_to_a_force() -> None:
     sim = Simulation(scene)
     block = sim.blocks[0]
     n, h, chosen = 11, 0.01, np.array([0])
-    block.save()
+    block.save(chosen)
     block.free_steps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, 0.0, False, np.array([True]))
     block.begin(chosen, h, 0.0)
     mobility = np.zeros((n, 6))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numba import njit
 from tendril.core import Simulation
+from tendril.core.contact.solver import Outcome as ContactOutcome
 from tendril.core.geometry.crossing import point_crosses_triangle, segments_cross
 
 from .stress_scenes import RATE, StressScene, stress_scene
@@ -89,29 +90,58 @@ class Watch:
         shared = (self.rod_edges[i][:, :, None] == self.rod_edges[j][:, None, :]).any(axis=(1, 2))
         self.pairs = np.stack([i, j], axis=1)[~shared]
         self.checker = ipctk.TightInclusionCCD(conservative_rescaling=1.0, max_iterations=100_000)
-        self.place = self._where()
-        step, give_up = self.contact.step, self.contact.give_up
+        self.history = [[(0.0, positions)] for positions in np.split(self._positions(), self._rod_starts())]
+        steps = sim._contact_steps
+        assert steps is not None
+        attempt, give_up, went = steps._try, self.contact.give_up, steps._went
 
-        def watched_step(*arguments: object) -> bool:
-            accepted = step(*arguments)  # type: ignore[arg-type]
-            if accepted:
-                self._look(False)
-            return accepted
+        def watched_attempt(which: np.ndarray, waiting: np.ndarray, *arguments: float) -> ContactOutcome:
+            result = attempt(which, waiting, *arguments)  # type: ignore[arg-type]
+            self._look(which & ~result.failed, waiting | result.failed, False, *arguments[:2])
+            return result
 
-        def watched_give_up() -> None:
-            give_up()
-            self._look(True)
+        def watched_give_up(which: np.ndarray) -> None:
+            give_up(which)
+            self.gave_up = which.copy()
 
-        self.contact.step, self.contact.give_up = watched_step, watched_give_up  # type: ignore[method-assign]
+        def watched_went(which: np.ndarray, begin: float, end: float) -> None:
+            went(which, begin, end)
+            if self.gave_up is not None and np.array_equal(which, self.gave_up):
+                self._look(which, np.zeros_like(which), True, begin, end)
+            self.gave_up = None
 
-    def _where(self) -> np.ndarray:
-        rods = [block.positions() for block in self.sim.blocks]
-        return np.concatenate([*rods, self.contact.colliders.meshes.vertices[1]])
+        self.gave_up: np.ndarray | None = None
+        steps._try, steps._went = watched_attempt, watched_went  # type: ignore[method-assign]
+        self.contact.give_up = watched_give_up  # type: ignore[method-assign]
 
-    def _look(self, given_up: bool) -> None:
-        x, y = self.place, self._where()
-        assert np.array_equal(x[len(self.samples.after) :], self.contact.colliders.meshes.vertices[0])
-        self.place = y
+    def _rod_starts(self) -> np.ndarray:
+        return np.flatnonzero(np.diff(self.samples.rod)) + 1
+
+    def _positions(self) -> np.ndarray:
+        return np.concatenate([block.positions() for block in self.sim.blocks])
+
+    def end_frame(self) -> None:
+        """Every rod has come to the frame's end, and is where it came to."""
+        for past, positions in zip(self.history, np.split(self._positions(), self._rod_starts()), strict=True):
+            assert past[-1][0] == 1.0
+            assert np.array_equal(past[-1][1], positions)
+            past[:] = [(0.0, positions)]
+
+    def _look(self, which: np.ndarray, absent: np.ndarray, given_up: bool, begin: float, end: float) -> None:
+        """These rods have gone from `samples.start` to where they are, all others but the absent from there to `samples.now`."""
+        vertices, rods = self.contact.colliders.meshes.vertices, self.samples.rod
+        start, now = self.samples.start.copy(), self.samples.now.copy()
+        now[which[rods]] = self._positions()[which[rods]]
+        parts = zip(np.split(start, self._rod_starts()), np.split(now, self._rod_starts()), strict=True)
+        for rod, (first, last) in enumerate(parts):
+            if which[rod]:
+                past = self.history[rod]
+                while past[-1][0] > begin:  # it went back
+                    past.pop()
+                assert past[-1][0] == begin
+                assert np.array_equal(past[-1][1], first)
+                past.append((end, last))
+        x, y = np.concatenate([start, vertices[0]]), np.concatenate([now, vertices[1]])
         self.outcome.parts += 1
         if not np.isfinite(y).all():
             self.outcome.finite = False
@@ -121,13 +151,17 @@ class Watch:
         boxes = np.minimum(x, y - drift), np.maximum(x, y - drift)
         rods = _box(boxes, self.rod_edges)
         found = _overlap(_rows(rods, self.pairs[:, 0]), _rows(rods, self.pairs[:, 1]))
+        both = self.samples.rod[self.rod_edges[self.pairs, 0]]
+        found &= which[both].any(axis=1) & ~absent[both].any(axis=1)
         quads = self.rod_edges[self.pairs[found]].reshape(-1, 4)
         self._check(EDGES, "rod edge, rod edge", x, y, quads, given_up)
         a, b = _table(rods, _box(boxes, self.mesh_edges))
+        a, b = _of(which[self.samples.rod[self.rod_edges[a, 0]]], a, b)
         quads = np.concatenate([self.rod_edges[a], self.mesh_edges[b]], axis=1)
         self._check(EDGES, "rod edge, mesh edge", x, y, quads, given_up)
         vertices = np.arange(len(self.samples.after))[:, None]
         a, b = _table(_box(boxes, vertices), _box(boxes, self.triangles))
+        a, b = _of(which[self.samples.rod[a]], a, b)
         quads = np.concatenate([vertices[a], self.triangles[b]], axis=1)
         self._check(VERTEX_AND_FACE, "rod vertex, mesh face", x, y, quads, given_up)
 
@@ -185,6 +219,10 @@ def _overlap(a: Boxes, b: Boxes) -> np.ndarray:
     return ((a[0] <= b[1]) & (b[0] <= a[1])).all(axis=-1)
 
 
+def _of(meant: np.ndarray, *arrays: np.ndarray) -> list[np.ndarray]:
+    return [array[meant] for array in arrays]
+
+
 def _table(a: Boxes, b: Boxes) -> tuple[np.ndarray, np.ndarray]:
     return np.nonzero(_overlap((a[0][:, None], a[1][:, None]), (b[0][None], b[1][None])))
 
@@ -225,12 +263,13 @@ def run(stress: StressScene) -> Outcome:
     ipctk.set_logger_level(ipctk.LoggerLevel.off)
     ipctk.set_num_threads(1)
     sim = Simulation(stress.scene, RATE, threads=1)
-    Watch(sim, outcome)
+    watch = Watch(sim, outcome)
     energies = sim.energies()
     highest = energies.total
     low = high = energies.gravity
     for _ in range(stress.frames):
         frame = sim.step_frame()
+        watch.end_frame()
         report = frame.report
         outcome.failures += report.failures
         outcome.halvings += report.halvings
@@ -280,7 +319,7 @@ def test_without_contact_passages_are_seen() -> None:
         sim = Simulation(stress.scene, RATE, threads=1)
         outcome = Outcome()
         watch = Watch(sim, outcome)
-        watch.contact.detection.look = lambda base: None  # type: ignore[method-assign]
+        watch.contact.detection.look = lambda base, which: None  # type: ignore[method-assign]
         for _ in range(stress.frames):
             sim.step_frame()
         assert not outcome.disputed

@@ -15,6 +15,8 @@ from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, for_coupling
 from .build import build
 from .coupled import (
     begin_rods,
+    copy_rods,
+    copy_unknowns,
     finish_rods,
     linearise_rods,
     move_rods,
@@ -58,6 +60,7 @@ class DerBlock:
         self.arrays = build(entries, holds)
         b = self.arrays
         self.sample_start = b.rods.start
+        self.generalized_start = 4 * b.rods.start
         self._rods = len(entries)
         self._workers = workers
         self._scheme = SCHEMES[integrator]
@@ -180,16 +183,29 @@ class DerBlock:
     def turns(self) -> Array:
         return self.arrays.state.q[:, 3]
 
-    def save(self) -> None:
+    def save(self, chosen: Ints) -> None:
         if self._coupled is None:
             self._coupled = for_coupling(self.arrays)
-        for saved, array in zip(self._coupled.saved, self.arrays.state, strict=True):
-            saved[:] = array
+        copy_rods(self.arrays.rods, chosen, self.arrays.state, self._coupled.saved)
 
-    def recall(self) -> None:
-        for saved, array in zip(self._room().saved, self.arrays.state, strict=True):
-            array[:] = saved
+    def recall(self, chosen: Ints) -> None:
+        copy_rods(self.arrays.rods, chosen, self._room().saved, self.arrays.state)
         self._measured = False
+
+    def copy(self, chosen: Ints) -> Sequence[Array]:
+        rows = self._rows(chosen)
+        return [array[rows] for array in self.arrays.state]
+
+    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+        rows = self._rows(chosen)
+        for array, kept in zip(self.arrays.state, state, strict=True):
+            array[rows] = kept
+        self._measured = False
+
+    def _rows(self, chosen: Ints) -> Ints:
+        meant = np.zeros(self._rods, np.bool_)
+        meant[chosen] = True
+        return np.flatnonzero(np.repeat(meant, np.diff(self.sample_start)))
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         c = self._room()
@@ -220,11 +236,11 @@ class DerBlock:
         rods, system = self.arrays.rods, self._room().system
         self._share(lambda first, last, piece: solve_coupled(rods, system, chosen, generalized, first, last), chosen)
 
-    def sample_steps(self, generalized: Array, out: Array) -> None:
-        out.ravel()[:] = generalized
+    def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
+        copy_unknowns(self.arrays.rods, chosen, generalized.reshape(-1, 4), out)
 
-    def generalized_pushes(self, forces: Array, out: Array) -> None:
-        out[:] = forces.ravel()
+    def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
+        copy_unknowns(self.arrays.rods, chosen, forces, out.reshape(-1, 4))
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         c = self._room()

@@ -18,7 +18,7 @@ from ...jit import kernel, part
 from ...linalg.bordered_band import BORDER
 from ...linalg.selected_inverse import invert_within
 from ..protocol import Pushes
-from .arrays import Arrays, Rods, System
+from .arrays import Arrays, Rods, State, System
 from .assemble import add_entry, place
 from .evaluate import evaluate, rebase, update_geometry
 from .newton import factor_matrix, foresee_tension, solve_matrix
@@ -29,6 +29,21 @@ FARTHEST = 0.7  # rotation of an edge in one iteration, about
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
 
 Ints = NDArray[int64]
+
+
+@kernel
+def copy_rods(rods: Rods, chosen: Ints, source: State, target: State) -> None:
+    for r in chosen:
+        copy_state(source, rods.start[r], target, rods.start[r], rods.start[r + 1] - rods.start[r])
+
+
+@kernel
+def copy_unknowns(rods: Rods, chosen: Ints, source: Array, target: Array) -> None:
+    """(N, 4), of the chosen rods."""
+    for r in chosen:
+        for i in range(rods.start[r], rods.start[r + 1]):
+            for s in range(4):
+                target[i, s] = source[i, s]
 
 
 @kernel
