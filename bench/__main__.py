@@ -84,21 +84,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def contact_scaling() -> Iterator[tuple[str, float, dict[str, float]]]:
-    """Frames of hair that lies on a plane, ever more of it; and the same number of strands, ever more of them across each other.
+    """Frames of hair that lies on a plane, ever more of it; and the same number of strands, ever more of them lying.
 
     `growth` is that of time per doubling, from the row before."""
-    strands, spacings = contact_workloads.STRANDS, contact_workloads.SPACINGS
-    for what in ("strands", "contacts"):
-        cases = [(count, 0.1) for count in strands] if what == "strands" else [(160, apart) for apart in spacings]
+    lying = [(contact_workloads.STRANDS[-3], part) for part in contact_workloads.LYING]
+    for cases in ([(count, 1.0) for count in contact_workloads.STRANDS], lying):
         before: tuple[float, int] | None = None
-        for count, apart in cases:
-            seconds, contacts = contact_workloads.lying_hair(count, apart)
-            size = count if what == "strands" else contacts
+        for count, part in cases:
+            seconds, contacts = contact_workloads.lying_hair(count, part)
             figure: dict[str, float] = {"contacts": contacts, "per_contact_us": 1e6 * seconds / max(contacts, 1)}
             if before is not None:
-                figure["growth"] = contact_workloads.growth(*before, seconds, size)
-            before = seconds, size
-            yield f"a frame, {count} strands {100 * apart:g} cm apart", seconds, figure
+                figure["growth"] = contact_workloads.growth(*before, seconds, contacts)
+            before = seconds, contacts
+            yield f"a frame, {part * count:g} of {count} strands lying", seconds, figure
 
 
 def one_rod(segments: int) -> Simulation:

@@ -22,9 +22,10 @@ from ..sample_scenes.experiments.overlap import in_cylinder, in_itself
 
 Result = tuple[float, dict[str, Any]]  # seconds, and what else came out
 
-STRANDS = [40 * 2**k for k in range(4)]  # of 25 segments: up to 8,000
-SPACINGS = (0.2, 0.1)  # m between strands: the nearer, the more they cross
-LYING = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
+PATCH = 40  # strands of 25 segments
+STRANDS = [PATCH * 2**k for k in range(9)]  # up to 256,000 segments
+LYING = (0.125, 0.25, 0.5, 1.0)  # part of the strands
+ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
 HAIR = Material(young_modulus=3.9e9, density=1300.0, poisson_ratio=0.4)
 HAIR_RADIUS, HAIR_LENGTH, HAIR_SEGMENTS = 40e-6, 0.25, 25
 WAVE, WAVE_LENGTH = 5e-4, 0.05  # m, of hair on a plane
@@ -38,7 +39,7 @@ def rope_on_cylinders() -> Result:
     scene = Scene(rod_contact=True)
     rope = Material(young_modulus=10e6, density=1000.0, poisson_ratio=0.5)
     rod = scene.add(Rod.from_points(points, radius, rope, rest="straight"), friction=0.3)
-    shapes = [Cylinder(0.05, 0.6, (x, 0.0, z), LYING) for x, z in ((-0.45, 0.0), (0.0, 0.1), (0.45, 0.0))]
+    shapes = [Cylinder(0.05, 0.6, (x, 0.0, z), ACROSS) for x, z in ((-0.45, 0.0), (0.0, 0.1), (0.45, 0.0))]
     for shape in shapes:
         scene.collide(shape, friction=0.3)
     sim = Simulation(scene)
@@ -105,7 +106,7 @@ def hair_on_a_sphere(strands: int = 1000, fall: int = 30, lying: int = 6) -> Res
 
 def broad_phase() -> Result:
     """W9: pairs, 25,000 segments of hair in one layer: boxes, tree and pairs."""
-    sim = loose_hair(1000)
+    sim = Simulation(loose_hair(1000))
     assert sim._contact is not None
     samples = sim._contact.detection.samples
     samples.now[:] = np.concatenate([sim.current().positions(rod) for rod in range(1000)])
@@ -123,7 +124,7 @@ def broad_phase() -> Result:
     return least, {"segments": int((samples.after >= 0).sum()), "pairs": pairs}
 
 
-def loose_hair(strands: int, spacing: float = 0.1) -> Simulation:
+def loose_hair(strands: int, spacing: float = 0.1) -> Scene:
     """Wavy hair that falls on a plane, each strand across others: how many depends on their spacing alone."""
     random = np.random.default_rng(7)
     scene = Scene(rod_contact=True)
@@ -140,18 +141,37 @@ def loose_hair(strands: int, spacing: float = 0.1) -> Simulation:
         wave = WAVE * np.cos(2.0 * math.pi * along / WAVE_LENGTH + random.uniform(0.0, 6.0))
         points += wave * (-math.sin(angle), math.cos(angle), 0.0)
         scene.add(Rod.from_points(points, HAIR_RADIUS, HAIR), friction=0.3)
-    return Simulation(scene)
+    return scene
 
 
-def lying_hair(strands: int, spacing: float = 0.1, fall: int = 4, times: int = 3) -> tuple[float, int]:
-    """Seconds of a frame once it lies, the least of several from the same state; and how many contacts act."""
-    sim = loose_hair(strands, spacing)
-    for _ in range(fall):
+def lying_hair(strands: int, lying: float = 1.0, times: int = 3) -> tuple[float, int]:
+    """Seconds of a frame of hair, the least of several from the same state; and how many contacts act.
+
+    The hair of a patch falls on a plane first; then the patch is laid out many times, side by side. What is not to be lying falls
+    far up, strands one above the other."""
+    fallen = loose_hair(PATCH)
+    sim = Simulation(fallen)
+    for _ in range(4):
+        frame = sim.step_frame()
+    patch = [(frame.positions(rod), entry.rod.rest_points) for rod, entry in enumerate(fallen.entries)]
+    low, high = np.min([x.min(axis=0) for x, _ in patch], axis=0), np.max([x.max(axis=0) for x, _ in patch], axis=0)
+    size = high - low + HAIR_LENGTH
+    scene = Scene(rod_contact=True)
+    scene.collide(Plane(), friction=0.3)
+    tiles = strands // PATCH
+    side = math.ceil(math.sqrt(tiles))
+    for tile in range(tiles):
+        place, lies = size * (*divmod(tile, side), 0.0), tile < lying * tiles
+        for k, (x, rest) in enumerate(patch):
+            points = x + place if lies else rest + place + (0.0, 0.0, 10.0 + 0.1 * k)
+            scene.add(Rod.from_points(points, HAIR_RADIUS, HAIR, rest=rest), friction=0.3)
+    sim = Simulation(scene)
+    for _ in range(4):
         sim.step_frame()
-    state, frame = sim.state(), sim.frame
+    state, number = sim.state(), sim.frame
     least = math.inf
     for _ in range(times):
-        sim.restore(state, frame)
+        sim.restore(state, number)
         start = time.perf_counter()
         sim.step_frame()
         least = min(least, time.perf_counter() - start)

@@ -74,11 +74,11 @@ class Substeps:
             self._level[eager] = halvings - 1
         if strangers.any() or not failed.any():
             return strangers
-        self._level[failed] = np.maximum(self._level[failed], halvings + 1)
         if halvings == MOST_HALVINGS:
             self._solver.give_up(failed)
             self._went(failed, begin, end)
             return strangers
+        self._level[failed] = np.maximum(self._level[failed], halvings + 1)
         self._halvings += 1
         return self._in_halves(rods, failed, forces, begin, end, halvings)
 

@@ -322,6 +322,7 @@ def test_without_contact_passages_are_seen() -> None:
         watch.contact.detection.look = lambda base, which: None  # type: ignore[method-assign]
         for _ in range(stress.frames):
             sim.step_frame()
+            watch.end_frame()
         assert not outcome.disputed
         seen |= {passage.what for passage in outcome.passages}
         if len(seen) == 4:
