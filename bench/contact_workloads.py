@@ -186,7 +186,7 @@ def growth(seconds: float, size: int, later: float, larger: int) -> float:
 def acting(sim: Simulation) -> int:
     """Contacts that push."""
     assert sim._contact is not None
-    return len(sim._contact.keys)
+    return len(sim._contact.known.keys)
 
 
 def _troubles(frames: list[Any]) -> dict[str, int]:

@@ -137,7 +137,7 @@ class Simulation:
         self._contact_steps: Substeps | None
         self._contact, self._contact_steps = self._make_contact(tolerance, workers)
         self._sizes = [block.state_size for block in self.blocks]
-        self._sizes += [self._holds.state_size, self._contact.state_size if self._contact else 0]
+        self._sizes += [self._holds.state_size, self._contact.known.state_size if self._contact else 0]
         self.state_size = sum(self._sizes)
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
         self._timed_loads = any(callable(load.force) for load in scene.loads)
@@ -201,7 +201,7 @@ class Simulation:
             halvings = self._contact_steps.run(self._attempt, self._place)
             self._work = self._work + Work(halvings=halvings)
             self._count_work()
-            self._contact.trim()
+            self._contact.known.trim()
             self._contact.colliders.arrive()
         else:
             self._free_substeps()
@@ -331,7 +331,7 @@ class Simulation:
             block.pack_state(part)
         holds[:] = self._holds.state()
         if self._contact is not None:
-            self._contact.pack_state(contact)
+            self._contact.known.pack(contact)
         return out
 
     def _parts(self, flat: Array) -> list[Array]:
@@ -357,7 +357,7 @@ class Simulation:
         for block, part in zip(self.blocks, blocks, strict=True):
             block.unpack_state(part)
         if self._contact is not None:
-            self._contact.unpack_state(contact)
+            self._contact.known.unpack(contact)
 
     def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
         self._send_holds(self._holds.poses())
@@ -370,12 +370,12 @@ class Simulation:
 
     def _step_to_rest(self, h: float) -> None:
         assert self._contact is not None
-        forces, everything = self._contact.forces(), np.ones(len(self.scene.entries), np.bool_)
+        known, everything = self._contact.known.copy(), np.ones(len(self.scene.entries), np.bool_)
         free = partial(self._free_steps, h, 1, True)
         if self._contact.step(everything, h, free, 0.0, careful=True, last=True).failed.any():
             for block in self.blocks:
                 block.recall(np.arange(len(block.sample_start) - 1))
-            self._contact.recall_forces(forces, everything)
+            self._contact.known.recall(known, everything)
             self._work = self._work + Work(halvings=1)
         self._count_work()
 

@@ -272,8 +272,15 @@ def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, sid
 
 
 @kernel
-def across_rods(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array, out: Array) -> None:
-    """Adds to out (N, 4) the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B."""
+def across_rods(
+    contacts: Contacts, count: int, after: Ints, forces: Forces, ranges: Ints, steps: Array, out: Array
+) -> None:
+    """out (N, 4) is the part of the contacts' stiffness times `steps` (N, 4) that couples side A with side B, in ranges (K, 2) of
+    the rows; what is in others means nothing."""
+    for k in range(len(ranges)):
+        for i in range(ranges[k, 0], ranges[k, 1]):
+            for c in range(4):
+                out[i, c] = 0.0
     edge, at, rubbing_at, normal = contacts.edge, contacts.at, contacts.rubbing_at, contacts.normal
     arm, matrix, curvature = forces.arm, forces.matrix, forces.curvature
     for k in range(count):

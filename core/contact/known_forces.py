@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy import bool_, int8
+from numpy import bool_, int8, int64
 
 from ..errors import Array
 from ..geometry.frames import Vector
 from ..jit import kernel, part
-from .arrays import Contacts, Ints
+from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
@@ -34,11 +34,80 @@ def make_forces(capacity: int) -> Forces:
     )
 
 
-def sides_of(keys: Ints, n: int) -> Ints:
-    """(K, 2) the samples whose edges took part in each of the contacts with these keys; twice the same if one did."""
-    others = keys < 0
-    first = np.where(others, (-1 - keys) % n, keys // n)
-    return np.stack([first, np.where(others, first, keys % n)], axis=1)
+Known = tuple[Ints, Array]  # keys of contacts, and forces (K, 3)
+
+
+class KnownForces:
+    """What was known of contacts at the end of the last iteration or substep, sorted by key."""
+
+    def __init__(self, rod: Ints) -> None:
+        self._rod = rod  # of each sample
+        self.keys: Ints = np.zeros(0, int64)
+        self.forces: Array = np.zeros((0, 3))
+
+    def _sides(self, keys: Ints) -> Ints:
+        """(K, 2) the rods of contacts with these keys; twice the same if only one took part."""
+        n, others = len(self._rod), keys < 0
+        first = np.where(others, (-1 - keys) % n, keys // n)
+        return np.asarray(self._rod[np.stack([first, np.where(others, first, keys % n)], axis=1)])
+
+    def rods(self) -> Ints:
+        """Those on which a known force acts, some of them more than once."""
+        return self._sides(self.keys).ravel()
+
+    def linked(self) -> Ints:
+        """(L, 2) rods between which there is a known force."""
+        return self._sides(self.keys[self.keys >= 0])
+
+    def put(self, which: Flags, keys: Ints, forces: Array) -> None:
+        """These take the place of all known forces on these rods."""
+        if not which.all():
+            kept = ~self._concern(self.keys, which)
+            keys, forces = np.concatenate([self.keys[kept], keys]), np.concatenate([self.forces[kept], forces])
+        order = np.argsort(keys, kind="stable")
+        self.keys, self.forces = keys[order], forces[order]
+
+    def _concern(self, keys: Ints, which: Flags) -> Flags:
+        """Whether contacts with these keys are those of these rods."""
+        return np.asarray(np.any(which[self._sides(keys)], axis=1))
+
+    def copy(self) -> Known:
+        return self.keys, self.forces  # these arrays never change
+
+    def recall(self, known: Known, which: Flags) -> None:
+        """What was known earlier of the forces on these rods is what is known."""
+        keys, forces = known
+        meant = self._concern(keys, which)
+        self.put(which, keys[meant], forces[meant])
+
+    # What lasts beyond a frame. Forces only save iterations, so that the strongest will do.
+
+    @property
+    def state_size(self) -> int:
+        return 1 + 4 * self._capacity
+
+    @property
+    def _capacity(self) -> int:
+        return 2 * len(self._rod)
+
+    def trim(self) -> None:
+        if len(self.keys) > self._capacity:
+            strength = np.abs(self.forces).max(axis=1)
+            kept = np.sort(np.argsort(-strength, kind="stable")[: self._capacity])
+            self.keys, self.forces = self.keys[kept], self.forces[kept]
+
+    def pack(self, out: Array) -> None:
+        out[:] = 0.0
+        count = len(self.keys)
+        out[0] = count
+        rows = out[1:].reshape(-1, 4)[:count]
+        rows[:, 0] = self.keys
+        rows[:, 1:] = self.forces
+
+    def unpack(self, state: Array) -> None:
+        rows = state[1:].reshape(-1, 4)[: int(state[0])]
+        self.keys = rows[:, 0].astype(int64)
+        self.forces = rows[:, 1:].copy()
 
 
 @part

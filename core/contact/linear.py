@@ -89,8 +89,7 @@ class LinearSystem:
         """out = C x."""
         for number, rods in self._chosen:
             self._blocks[number].sample_steps(rods, x[self._parts[number]], self.steps[self._rows[number]])
-        clear(self._row_ranges, self._given)
-        across_rods(contacts, count, self._after, forces, self.steps, self._given)
+        across_rods(contacts, count, self._after, forces, self._row_ranges, self.steps, self._given)
         for number, rods in self._chosen:
             self._blocks[number].generalized_pushes(rods, self._given[self._rows[number]], out[self._parts[number]])
 
@@ -104,14 +103,6 @@ class LinearSystem:
 def _ranges(start: Ints, rods: Ints, first: int) -> Ints:
     """(K, 2) where the parts of rods begin and end in vectors whose first entry has this number."""
     return np.stack([start[rods] + first, start[rods + 1] + first], axis=1)
-
-
-@kernel
-def clear(ranges: Ints, rows: Array) -> None:
-    for k in range(len(ranges)):
-        for i in range(ranges[k, 0], ranges[k, 1]):
-            for s in range(4):
-                rows[i, s] = 0.0
 
 
 @kernel

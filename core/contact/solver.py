@@ -16,7 +16,7 @@ from .colliders import ColliderMotion
 from .coulomb import APART, clear, learn, push, relative_motion
 from .detection import Detection, pack_samples
 from .islands import Islands, Verdict, spread
-from .known_forces import make_forces, prepare, sides_of
+from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
 
 MOST_ITERATIONS = 16
@@ -69,10 +69,10 @@ class ContactSolver:
         self._mobility = np.zeros((n, 6))
         self._pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, bool_))
         self._forces = make_forces(256)
+        self._pressing: Ints = np.zeros(0, int64)  # contacts between rods that push, and
+        self._linked: Ints = np.zeros((0, 2), int64)  # the rods on either side
         self._linear = LinearSystem(blocks, self._rows, samples.after)
-        # What was known at the end of the last iteration or substep, sorted by key.
-        self.keys: Ints = np.zeros(0, int64)
-        self.known: Array = np.zeros((0, 3))
+        self.known = KnownForces(samples.rod)
         self.iterations = 0
 
     # The substep --------------------------------------------------------------------------------------------------
@@ -92,14 +92,14 @@ class ContactSolver:
             self._blocks[number].save(chosen)
         self._h, self._air_density = h, air_density
         self._coupled[:] = False
-        self._coupled[samples.rod[sides_of(self.keys, len(samples.after))]] = True
+        self._coupled[self.known.rods()] = True
         self._coupled &= which
         free([(self._coupled | ~which)[rods] for rods in self._rods])
         if self.colliders.moved:
             self.detection.forget(which)
         self._begin(self._coupled)
         self._easy[:] = True
-        before = self.keys, self.known
+        before = self.known.copy()
         self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
         if not last and self._coupled.any():
             self._base[:] = samples.start
@@ -108,7 +108,7 @@ class ContactSolver:
             self._fail_with(contacts.crossed[:count])
         self._finish(self._coupled, creep=False)
         if self._failed.any():
-            self.recall_forces(before, self._failed)
+            self.known.recall(before, self._failed)
         return Outcome(self._failed, self._hit, self._easy)
 
     def give_up(self, which: Flags) -> None:
@@ -195,8 +195,9 @@ class ContactSolver:
             )
             self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
-            samples, idle = self.detection.samples, ~self._active[self.detection.samples.rod]
-            self._base[idle] = samples.now[idle]
+            if not self._active.all():
+                samples, idle = self.detection.samples, ~self._active[self.detection.samples.rod]
+                self._base[idle] = samples.now[idle]
             self._look(self._active)
             self._active &= ~verdict.done
 
@@ -213,6 +214,10 @@ class ContactSolver:
 
     def _fetch(self, which: Flags, out: Array) -> None:
         """Where the sample points of these rods are."""
+        if which.all():
+            for block, rows in zip(self._blocks, self._rows, strict=True):
+                out[rows] = block.positions()
+            return
         meant = which[self.detection.samples.rod][:, None]
         for block, rows in zip(self._blocks, self._rows, strict=True):
             np.copyto(out[rows], block.positions(), where=meant[rows])
@@ -236,12 +241,10 @@ class ContactSolver:
         count, contacts = self.detection.count, self.detection.contacts
         edges = contacts.edge[:count]
         meets = (contacts.gap[:count] < 0.0) | contacts.crossed[:count]
-        outside = ~self._which[samples.rod[edges]] & (edges >= 0)
-        hit = np.flatnonzero(meets & np.any(outside, axis=1))
-        if len(hit):
-            self._hit[samples.rod[edges[hit][outside[hit]]]] = True
-            strangers = np.zeros(count, bool_)
-            strangers[hit] = True
+        if not self._which.all():
+            outside = ~self._which[samples.rod[edges]] & (edges >= 0)
+            strangers = meets & np.any(outside, axis=1)
+            self._hit[samples.rod[edges[strangers][outside[strangers]]]] = True
             if self._fail_with(strangers):
                 self._look(self._looked_at & self._which)
                 return True
@@ -287,22 +290,20 @@ class ContactSolver:
             self._pushes,
         )
         prepare(
-            contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.keys, self.known,
-            self._forces,
+            contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.known.keys,
+            self.known.forces, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
         push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
-
-    def _linked(self) -> Ints:
-        """(L, 2) rods that press on each other."""
-        count, contacts = self.detection.count, self.detection.contacts
-        linking = (contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART)
-        return np.ascontiguousarray(self.detection.samples.rod[contacts.edge[:count][linking]])
+        self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
+        self._linked = samples.rod[contacts.edge[self._pressing]]
 
     def _wake(self) -> bool:
         """Rods that are where they belong go on if one that is not presses on them. Returns whether there were any."""
+        if self._active.all():
+            return False
         awake = self._active.copy()
-        spread(awake, self._linked())
+        spread(awake, self._linked)
         woken = awake & ~self._active
         self._active |= woken
         return bool(np.any(woken & ~self._looked_at))
@@ -326,7 +327,7 @@ class ContactSolver:
             pushes = Pushes(force[rows], stiffness[rows], touched[rows])
             self._blocks[number].linearise(chosen, pushes, self._potential[self._rods[number]])
         linked = np.zeros_like(self._coupled)
-        linked[self._linked().ravel()] = True
+        linked[self._linked.ravel()] = True
         together = self._chosen(linked & self._active)
         if not together:
             return True
@@ -338,7 +339,7 @@ class ContactSolver:
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         return self._islands.judge(
             self._active,
-            self._linked(),
+            self._linked,
             self._potential,
             self._longest,
             self._slope,
@@ -354,32 +355,18 @@ class ContactSolver:
         learn(contacts, count, self._forces, which[self.detection.samples.rod[contacts.edge[:count, 0]]])
         known, keys = self._forces.known[:count], contacts.key[:count]
         acting = np.flatnonzero(np.any(known != 0.0, axis=1))
-        self._put_forces(self._looked_at, keys[acting], known[acting])
-
-    def _put_forces(self, which: Flags, keys: Ints, known: Array) -> None:
-        """These take the place of all known forces on these rods."""
-        kept = ~self._concern(self.keys, which)
-        keys, known = np.concatenate([self.keys[kept], keys]), np.concatenate([self.known[kept], known])
-        order = np.argsort(keys, kind="stable")
-        self.keys, self.known = keys[order], known[order]
-
-    def _concern(self, keys: Ints, which: Flags) -> Flags:
-        """Whether contacts with these keys are those of these rods."""
-        rods = self.detection.samples.rod[sides_of(keys, len(self.detection.samples.after))]
-        return np.asarray(np.any(which[rods], axis=1))
+        self.known.put(self._looked_at, keys[acting], known[acting])
 
     def _move(self, which: Flags) -> None:
         """Moves rods by their steps. Those that press on others go no farther than they are thick: what the linear system knows of
         the others' surfaces does not reach farther."""
-        count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
+        contacts, samples = self.detection.contacts, self.detection.samples
         rows = which[samples.rod]
         self._base[rows] = samples.now[rows]
-        pressing = (contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART)
         most = np.full(len(which), np.inf)
-        rods = samples.rod[contacts.edge[:count][pressing]]
-        thickness = contacts.arm[:count][pressing].sum(axis=1)
-        np.minimum.at(most, rods[:, 0], thickness)
-        np.minimum.at(most, rods[:, 1], thickness)
+        thickness = contacts.arm[self._pressing].sum(axis=1)
+        np.minimum.at(most, self._linked[:, 0], thickness)
+        np.minimum.at(most, self._linked[:, 1], thickness)
         for number, chosen in self._chosen(which):
             block, of_block = self._blocks[number], self._rods[number]
             block.move(chosen)
@@ -389,52 +376,6 @@ class ContactSolver:
                 ways = np.maximum.reduceat(way, block.sample_start[:-1])
                 sizes = np.minimum(most[of_block] / np.maximum(ways, 1e-300), 1.0)
                 block.retreat(limited[sizes[limited] < 1.0], sizes)
-
-    # What lasts ---------------------------------------------------------------------------------------------------
-
-    @property
-    def state_size(self) -> int:
-        return 1 + 4 * self._capacity
-
-    @property
-    def _capacity(self) -> int:
-        """How many contact forces are kept beyond a frame: they only save iterations, so that the strongest will do."""
-        return 2 * len(self.detection.samples.after)
-
-    def trim(self) -> None:
-        if len(self.keys) > self._capacity:
-            strength = np.abs(self.known).max(axis=1)
-            kept = np.sort(np.argsort(-strength, kind="stable")[: self._capacity])
-            self.keys, self.known = self.keys[kept], self.known[kept]
-
-    def pack_state(self, out: Array) -> None:
-        out[:] = 0.0
-        count = len(self.keys)
-        out[0] = count
-        rows = out[1:].reshape(-1, 4)[:count]
-        rows[:, 0] = self.keys
-        rows[:, 1:] = self.known
-
-    def unpack_state(self, state: Array) -> None:
-        rows = state[1:].reshape(-1, 4)[: int(state[0])]
-        self.keys = rows[:, 0].astype(int64)
-        self.known = rows[:, 1:].copy()
-
-    def forces(self) -> tuple[Ints, Array]:
-        """The known ones, by key."""
-        return self.keys, self.known
-
-    def recall_forces(self, forces: tuple[Ints, Array], which: Flags) -> None:
-        """What was known earlier of the forces on these rods is what is known."""
-        keys, known = forces
-        meant = self._concern(keys, which)
-        self._put_forces(which, keys[meant], known[meant])
-
-    def pressing(self) -> Ints:
-        """(L, 2) rods between which there is a known force."""
-        between = self.keys[self.keys >= 0]
-        n = len(self.detection.samples.after)
-        return np.asarray(self.detection.samples.rod[np.stack([between // n, between % n], axis=1)])
 
 
 def _slices(sizes: list[int]) -> list[slice]:

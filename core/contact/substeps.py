@@ -18,6 +18,7 @@ from ..jit import kernel, part
 from ..models.protocol import ModelBlock
 from .arrays import Flags, Ints
 from .islands import spread
+from .known_forces import Known
 from .solver import ContactSolver, Outcome, chosen_of
 
 MOST_HALVINGS = 6
@@ -34,7 +35,6 @@ class Kept(NamedTuple):
 
     which: Flags
     states: list[Sequence[Array]]  # of the blocks that have such rods
-    forces: tuple[Ints, Array]
 
 
 class Substeps:
@@ -63,10 +63,10 @@ class Substeps:
         anywhere. What is prescribed is at the end."""
         waiting = rods & (self._level > halvings)
         if waiting.any():
-            spread(waiting, self._solver.pressing())
+            spread(waiting, self._solver.known.linked())
             waiting &= rods
         failed, strangers = waiting, np.zeros_like(rods)
-        forces = self._solver.forces()
+        forces = self._solver.known.copy()
         if np.any(rods & ~waiting):
             outcome = self._try(rods & ~waiting, waiting, begin, end, halvings)
             failed, strangers = waiting | outcome.failed, outcome.hit & ~rods
@@ -79,7 +79,7 @@ class Substeps:
             self._went(failed, begin, end)
             return strangers
         self._level[failed] = np.maximum(self._level[failed], halvings + 1)
-        self._halvings += 1
+        self._halvings += int(np.any(failed & ~waiting))
         return self._in_halves(rods, failed, forces, begin, end, halvings)
 
     def _try(self, which: Flags, waiting: Flags, begin: float, end: float, halvings: int) -> Outcome:
@@ -93,12 +93,10 @@ class Substeps:
             self._went(which & ~outcome.failed, begin, end)
         return outcome
 
-    def _in_halves(
-        self, rods: Flags, failed: Flags, forces: tuple[Ints, Array], begin: float, end: float, halvings: int
-    ) -> Flags:
+    def _in_halves(self, rods: Flags, failed: Flags, forces: Known, begin: float, end: float, halvings: int) -> Flags:
         middle = 0.5 * (begin + end)
         for returns in range(MOST_RETURNS + 2):
-            kept = self._keep(failed, forces)
+            kept = self._keep(failed)
             strangers = np.zeros_like(rods)
             for first, last in ((begin, middle), (middle, end)):
                 self._place(first)
@@ -108,17 +106,17 @@ class Substeps:
             if not strangers.any() or np.any(strangers & ~rods):
                 return strangers
             self._put_back(kept)
-            spread(strangers, self._solver.pressing())
+            spread(strangers, self._solver.known.linked())
             joining = (strangers if returns < MOST_RETURNS else rods) & rods & ~failed
             self._recall(joining)
-            self._solver.recall_forces(forces, failed | joining)
+            self._solver.known.recall(forces, failed | joining)
             self._level[joining] = np.maximum(self._level[joining], halvings + 1)
             failed = failed | joining
         return strangers
 
-    def _keep(self, which: Flags, forces: tuple[Ints, Array]) -> Kept:
+    def _keep(self, which: Flags) -> Kept:
         self._stay(which)
-        return Kept(which, [self._blocks[k].copy(chosen) for k, chosen in chosen_of(which, self._rods)], forces)
+        return Kept(which, [self._blocks[k].copy(chosen) for k, chosen in chosen_of(which, self._rods)])
 
     def _put_back(self, kept: Kept) -> None:
         for (number, chosen), state in zip(chosen_of(kept.which, self._rods), kept.states, strict=True):

@@ -329,7 +329,7 @@ def test_nobody_inside_costs_nothing(calls: list[str]) -> None:
     touched = 0
     for _ in range(20):
         sim.step_frame()
-        touched += len(sim._contact.keys)
+        touched += len(sim._contact.known.keys)
     assert touched
     assert calls == ["count_turns"]
     sim.restore(sim.state(), sim.frame)

@@ -183,7 +183,7 @@ def test_a_straight_rod_does_not_touch_itself(segments: int) -> None:
     sim = Simulation(scene, threads=1)
     for _ in range(3):
         frame = sim.step_frame()
-        assert len(sim._contact.keys) == 0
+        assert len(sim._contact.known.keys) == 0
     moved = frame.positions(0) - stick(segments=segments)
     assert moved == pytest.approx(np.tile([0.0, 0.1 * frame.time, 0.0], (segments + 1, 1)), abs=1e-9)
 
@@ -197,7 +197,7 @@ def test_a_thick_ring_does_not_touch_itself(segments: int) -> None:
     scene.add(rubber(points, radius=0.05, closed=True))
     sim = Simulation(scene, threads=1)
     sim.step_frame()
-    assert len(sim._contact.keys) == 0
+    assert len(sim._contact.known.keys) == 0
 
 
 def coil(pitch: float, turns: int = 3, segments: int = 24) -> np.ndarray:
@@ -275,7 +275,7 @@ def history(sim: Simulation) -> list[bytes]:
 def one_thread() -> list[bytes]:
     sim = Simulation(heap(), threads=1)
     bits = history(sim)
-    assert len(sim._contact.keys) > 10  # so it was about contact
+    assert len(sim._contact.known.keys) > 10  # so it was about contact
     return bits
 
 

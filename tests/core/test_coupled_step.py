@@ -59,7 +59,7 @@ class TwoEdges:
         for column in range(16):
             step, out = np.zeros((4, 4)), np.zeros((4, 4))
             step.flat[column] = 1.0
-            across_rods(contacts, 1, samples.after, forces, step, out)
+            across_rods(contacts, 1, samples.after, forces, np.array([[0, 4]]), step, out)
             full[:, column] += out.ravel()
         return full
 

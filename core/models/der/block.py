@@ -237,10 +237,16 @@ class DerBlock:
         self._share(lambda first, last, piece: solve_coupled(rods, system, chosen, generalized, first, last), chosen)
 
     def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
-        copy_unknowns(self.arrays.rods, chosen, generalized.reshape(-1, 4), out)
+        self._copy_unknowns(chosen, generalized.reshape(-1, 4), out)
 
     def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
-        copy_unknowns(self.arrays.rods, chosen, forces, out.reshape(-1, 4))
+        self._copy_unknowns(chosen, forces, out.reshape(-1, 4))
+
+    def _copy_unknowns(self, chosen: Ints, source: Array, target: Array) -> None:
+        if len(chosen) == self._rods:
+            target[:] = source
+        else:
+            copy_unknowns(self.sample_start, chosen, source, target)
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         c = self._room()

@@ -38,10 +38,10 @@ def copy_rods(rods: Rods, chosen: Ints, source: State, target: State) -> None:
 
 
 @kernel
-def copy_unknowns(rods: Rods, chosen: Ints, source: Array, target: Array) -> None:
+def copy_unknowns(start: Ints, chosen: Ints, source: Array, target: Array) -> None:
     """(N, 4), of the chosen rods."""
     for r in chosen:
-        for i in range(rods.start[r], rods.start[r + 1]):
+        for i in range(start[r], start[r + 1]):
             for s in range(4):
                 target[i, s] = source[i, s]
 
