@@ -42,8 +42,9 @@ class Probe:
         self.at(x)
         return self.motion.force.copy()
 
-    def tangents(self) -> np.ndarray:
-        return self.nodes.t[self.chain.edge >= 0]
+    def tangents_at(self, x: np.ndarray) -> np.ndarray:
+        self.at(x)
+        return self.nodes.t[self.chain.edge >= 0].copy()
 
     def theta(self) -> np.ndarray:
         return self.nodes.theta[self.chain.edge >= 0].copy()
