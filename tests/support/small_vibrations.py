@@ -71,8 +71,8 @@ def _symmetries(probe: Probe) -> np.ndarray:
 
 
 def _of_der2008(scene: Scene, count: int) -> np.ndarray:
-    """Of the centerline alone, on the manifold of edges that keep their lengths: frames are quasistatic, so that forces are functions
-    of the centerline; their derivatives are central differences."""
+    """Of the centerline alone, on the manifold of edges that keep their lengths. Frames are quasistatic, so that forces are
+    functions of the centerline; their derivatives are central differences."""
     probe = Probe2008.of(Simulation(scene, threads=1))
     x, b = probe.x, probe.b
     free = ~b.rods.held[:, :3].ravel()

@@ -312,7 +312,10 @@ def test_a_thrown_rope_comes_to_rest(model: str, segments: int, seconds: int) ->
 # Impacts --------------------------------------------------------------------------------------------------------------
 
 
-LOST = {"der": {4: 0.1, 16: 0.03}, "der2008": {4: 0.12, 16: 0.08}}  # of angular momentum in a second, at so many substeps
+LOST = {
+    "der": {4: 0.1, 16: 0.03},
+    "der2008": {4: 0.12, 16: 0.08},
+}  # of angular momentum in a second, at so many substeps
 
 
 def crossing(model: str, friction: float) -> Scene:

@@ -1,12 +1,13 @@
 """What `der2008` adds to the arrays of `der`, whose rods, states and holds it shares: a rod as a chain of frames.
 
-A node of the chain is an edge with its frame, or a held frame of a vertex, which is an edge of no length that nothing moves. Element
-k lies between nodes k - 1 and k; on a closed rod the first one lies between the last node and the first. So the energy couples
-only neighbours in the chain, and all matrices are tridiagonal, cyclic for closed rods.
+A node of the chain is an edge with its frame, or a held frame of a vertex, which is an edge of no length that nothing moves.
+Element k lies between nodes k - 1 and k; on a closed rod the first one lies between the last node and the first. So the energy
+couples only neighbours in the chain, and all matrices are tridiagonal, cyclic for closed rods.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,9 @@ class Chain(NamedTuple):
     start: NDArray[np.int64]  # (R + 1,)
     edge: NDArray[np.int64]  # (K,) the node's edge; -1: a held frame
     vertex: NDArray[np.int64]  # (K,) where element k sits; of a held frame without element its own vertex
-    slot: NDArray[np.int64]  # (K,) of element k, as `der` counts them; -1: there is no element before the first node of an open rod
+    slot: NDArray[
+        np.int64
+    ]  # (K,) of element k, as `der` counts them; -1: there is no element before the first node of an open rod
     stiffness: Array  # (K, 5) of the elements' strains
     rest: Array  # (K, 5) the elements' strains in the natural shape
     fixed: NDArray[np.bool_]  # (K,) theta is prescribed
@@ -93,7 +96,7 @@ def make_chain(b: Arrays) -> Chain:
     there = (which >= 0)[:, None]
     stiffness = np.where(there, b.rods.stiffness[at, which], 0.0)
     rest = np.where(there, b.rods.rest[at, which], 0.0)
-    for begin, stop in zip(start[:-1], start[1:], strict=True):
+    for begin, stop in pairwise(start):
         k, natural = stiffness[begin:stop], rest[begin:stop, :4]
         simple.append(bool(np.all(k[:, 0] == k[:, 1]) and np.all(k[:, 2] == k[:, 3]) and not natural.any()))
     return Chain(

@@ -1,7 +1,7 @@
 """The `der2008` block: Discrete Elastic Rods as published, behind the protocol of all models.
 
-Its free steps are the paper's. What they can't do, it does with the implicit steps of `der` on the same energy, for rods that hardly
-stretch: steps in which others push the rods, steps to look for rest, and those that would take too many explicit ones.
+Its free steps are the paper's. What they can't do, it does with the implicit steps of `der` on the same energy, for rods
+that hardly stretch: steps in which others push the rods, steps to look for rest, and those that would take too many explicit ones.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
-from ..der.arrays import BACKWARD_EULER, Arrays, Step
-from ..der.block import DerBlock, Flags
+from ..der.arrays import BACKWARD_EULER, Arrays, State, Step
+from ..der.block import DerBlock, Flags, Ints
 from ..der.stepping import FALLBACKS
 from ..protocol import Energies
 from .arrays import make_chain, make_motion, make_nodes
 from .build import build
+from .damping import step_and_damp_rods
 from .projection import TOLERANCE
 from .stepping import respond, step_rods_explicitly
 
@@ -42,6 +43,8 @@ class Der2008Block(DerBlock):
         self._motion = make_motion(len(b.state.q), self._rods)
         self._failed = np.zeros(self._rods, dtype=np.bool_)
         self._projection = min(TOLERANCE, tolerance)
+        damped = bool(b.rods.damping_time.any())
+        self._start = State(*(array.copy() for array in b.state)) if damped else None
         self._h = 0.0  # s, length of the last step
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
@@ -77,16 +80,22 @@ class Der2008Block(DerBlock):
             self._measured = False
 
     def _step_explicitly(self, h: float, count: int, air_density: float, skip: Flags) -> None:
+        """With no steps it only measures."""
         b, chain, nodes, motion, failed = self.arrays, self._chain, self._nodes, self._motion, self._failed
-        step = Step(h, count, BACKWARD_EULER, air_density, self._projection, 0, 0)
-        effort = len(b.state.q) * max(count, 1) * max(int(motion.inner.max()), 1)
-        self._workers.run(
-            lambda first, last, piece: step_rods_explicitly(
-                b, chain, nodes, motion, step, skip, failed, first, last
-            ),
-            self._rods,
-            effort,
-        )
+        step = Step(h, max(count, 1), BACKWARD_EULER, air_density, self._projection, 0, 0)
+        start, benches, lanes = self._start, self._benches, self._lanes
+
+        def work(first: int, last: int, piece: int) -> None:
+            if start is not None and count > 0:
+                step_and_damp_rods(
+                    b, start, benches[piece], lanes[piece], chain, nodes, motion, step, skip, failed, first, last
+                )  # fmt: skip
+            else:
+                step_rods_explicitly(
+                    b, chain, nodes, motion, step, skip, failed, max(1 - count, 0), step.steps, first, last
+                )
+
+        self._workers.run(work, self._rods, len(b.state.q) * max(count, 1) * max(int(motion.inner.max()), 1))
         self._measured = True
 
     def solve(self, generalized: Array) -> None:
@@ -102,11 +111,11 @@ class Der2008Block(DerBlock):
         return super().energies(gravity)
 
     @property
-    def inner_steps(self) -> Array:
+    def inner_steps(self) -> Ints:
         """(R,) how many inner steps each rod took in the last free steps."""
         return self._motion.inner
 
     @property
-    def most_projections(self) -> Array:
-        """(R,) the most iterations of the projection that any of them took."""
+    def most_projections(self) -> Ints:
+        """(R,) the most iterations of the projection that any of the last steps took."""
         return self._motion.most_iterations

@@ -1,12 +1,12 @@
 """Forces on the centerline (section 7.1 of the paper), the energies, and how long an explicit step may be.
 
-Moving a vertex bends the rod and turns Bishop frames about the tangent, by the sums (10) of holonomies (9). What such a turn of the
-frames costs, summed over all edges behind it as (11) says, telescopes where the material frame is quasistatic: to the torque that
+Moving a vertex bends the rod and turns Bishop frames about the tangent, by the sums (10) of holonomies (9). What such a turn
+costs, summed over all edges behind it as (11) says, telescopes where the material frame is quasistatic: to the torque that
 twists the element. So each element's holonomy is weighed by the twist there, k m grad psi, all in one pass, for prescribed frames
 anywhere along the rod, and with forces and torques that balance in every element by itself.
 
-The gradient of the curvature binormal is the full one. The paper drops what changes with the length of an edge; that part pulls along
-the edge, where the projection takes it out again.
+The gradient of the curvature binormal is the full one. The paper drops what changes with the length of an edge; that part pulls
+along the edge, where the projection takes it out again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frames along the chain: Bishop's by parallel transport along the rod, carried in time at its first edge; the material's by angles.
+"""Frames along the chain: Bishop's by parallel transport along the rod, carried in time at its first edge; the material by angles.
 
 The material frames are quasistatic (section 5 of the paper): at every moment they make the energy least. For naturally straight,
 isotropic rods they are known, (5); in general Newton's method finds them, on the tridiagonal system (7), from where they were.
@@ -167,9 +167,10 @@ def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -
         for k in range(begin, stop):
             theta[k] -= turned
     else:
-        for k in range(anchor - 1, begin - 1, -1):  # the free beginning of an open rod; of a closed one it is done below
+        for k in range(
+            anchor - 1, begin - 1, -1
+        ):  # the free beginning of an open rod; of a closed one it is done below
             theta[k] = theta[k + 1] - rest[k + 1, 4] + reference[k + 1]
-        count = stop - begin
         k = anchor
         while True:
             following, steps = k, 0
@@ -191,7 +192,7 @@ def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -
                 node = node + 1 if node + 1 < stop else begin
                 angle += rest[node, 4] + torque / stiffness[node, 4] - reference[node]
                 theta[node] = angle
-            if following == stop or following == anchor or count == 1:
+            if following in (stop, anchor):
                 break
             k = following
     for k in range(begin, stop):

@@ -1,4 +1,4 @@
-"""Looking closely at one rod: its energy, forces and frames anywhere near its state, the parts of a step one by one. Not for stepping."""
+"""A rod seen closely: its energy, forces and frames near its state, and the parts of a step one by one. Not for stepping."""
 
 from __future__ import annotations
 

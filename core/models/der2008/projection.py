@@ -1,9 +1,9 @@
 """Fast manifold projection (section 8.1 of the paper): the nearest configuration whose edges have their lengths.
 
-The constraint is that of the thesis (6.1.1), C = |e|^2 / 2l - l / 2, whose gradient e / l has about length one. "Near" is meant in the
-metric of the kinetic energy, which is given as its inverse: a symmetric matrix per vertex that says by how much it gives way to an
-impulse. It is 1/mass for a vertex by itself, less where air resists, zero where it is held; a rigid body that carries a vertex
-gives that of the body there, and feels the multiplier of the edge along its gradient.
+The constraint is that of the thesis (6.1.1), C = |e|^2 / 2l - l / 2, whose gradient e / l has about length one. "Near" is meant
+in the metric of the kinetic energy, which is given as its inverse: a symmetric matrix per vertex that says by how much it gives way
+to an impulse. It is 1/mass for a vertex by itself, less where air resists, zero where it is held; a rigid body that carries
+a vertex gives that of the body there, and feels the multiplier of the edge along its gradient.
 """
 
 from __future__ import annotations
@@ -91,15 +91,34 @@ def give_way_to_multipliers(rods: Rods, m: Motion, out: Array, r: int) -> None:
 
 
 @part
+def keep_lengths(rods: Rods, m: Motion, w: Array, r: int) -> None:
+    """Takes out of displacements or velocities w (N, 3) at x what would change lengths, in the same metric."""
+    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    count = end - first if closed else end - first - 1
+    lengths_off(rods, m, r)
+    for j in range(first, first + count):
+        i = j + 1 if j + 1 < end else first
+        m.multiplier[j] = 0.0
+        for c in range(3):
+            m.multiplier[j] -= m.gradient[j, c] * (w[i, c] - w[j, c])
+    if factor_constraints(rods, m, r):
+        solve_tridiagonal(m.diagonal, m.beside, m.fill, first, count, closed, m.multiplier)
+        give_way_to_multipliers(rods, m, w, r)
+
+
+@part
 def project(rods: Rods, m: Motion, r: int, tolerance: float) -> tuple[int, float]:
-    """Moves x to where the edges have their lengths. Returns iterations, and how far they are off at the end."""
+    """Moves x to where the edges have their lengths. Returns iterations, and how far they are off at the end.
+
+    There is one at least. Whoever waits until edges are off by more than the tolerance lets them creep up to it and then kicks them
+    back: of such kicks a rod at rest begins to move after thousands of steps, as the thesis saw."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     count = end - first if closed else end - first - 1
     before = math.inf
     for iteration in range(MOST_ITERATIONS):
         worst = lengths_off(rods, m, r)
         # Where it stops getting better there is no such configuration: the rod is held by ends too far apart.
-        if not worst > tolerance or (iteration > 5 and worst > 0.5 * before):
+        if (iteration > 0 and not worst > tolerance) or (iteration > 5 and worst > 0.5 * before):
             return iteration, worst
         before = worst
         if not worst < math.inf or not factor_constraints(rods, m, r):

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...jit import kernel, part
-from ...linalg.tridiagonal import solve_tridiagonal
 from ..der.arrays import Arrays, Rods, Step
 from ..der.evaluate import get, put
 from ..der.stages import between, place_frames
@@ -22,14 +21,7 @@ from ..der.stepping import ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, longest_step, measure_energies
 from .frames import carry_frames, give_frames, relax_frames, take_frames
-from .projection import (
-    TOLERANCE,
-    factor_constraints,
-    give_way,
-    give_way_to_multipliers,
-    lengths_off,
-    project,
-)
+from .projection import TOLERANCE, give_way, keep_lengths, project
 
 MOST_INNER = 50_000  # of one step
 WATCH = 16  # inner steps after which the longest stable step is asked for again
@@ -48,29 +40,33 @@ def step_rods_explicitly(
     step: Step,
     skip: Flags,
     failed: Flags,
+    begin: int,
+    stop: int,
     first_rod: int,
     last_rod: int,
 ) -> None:
-    """Takes step.steps steps with rods first_rod ... last_rod - 1 but those to skip; with none of them it only measures."""
+    """Takes steps begin ... stop - 1 of step.steps with rods first_rod ... last_rod - 1 but those to skip; with none it only
+    measures. Rods that failed stay where they were."""
     rods, state, forces, report = b.rods, b.state, b.forces, b.log.report
     for r in range(first_rod, last_rod):
         if skip[r]:
             continue
         first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
         failed[r] = True
-        at = 0.0 if step.steps > 0 else 1.0
-        if not _begin(b, chain, nodes, m, r, at, step.steps > 0):
+        if not _begin(b, chain, nodes, m, r, begin / step.steps, stop > begin):
             continue
         good = True
+        damped = rods.damping_time[r] > 0.0
+        level = damped  # the speed is that of the moment of x, not half a step earlier
         iterations, inner, most, residual = 0, 0, 0, 0.0
-        for done in range(step.steps):
+        h = step.h
+        for done in range(begin, stop):
             cylinder_drag(
                 rods.radii, rods.mass, m.x, m.v, forces.wind, step.air_density, forces.drag_rate[0], m.drag,
                 first, end, closed,
             )  # fmt: skip
             passed, count, left = 0.0, 0, 0  # of the step
-            h, halvings = 0.0, 0
-            start = 0.0
+            halvings, start = 0, 0.0
             while True:
                 if left == 0 or count % WATCH == 0:
                     longest = longest_step(rods, chain, nodes, m.v, m.diagonal, r) / 2.0**halvings
@@ -83,6 +79,9 @@ def step_rods_explicitly(
                         h = step.h * (1.0 - passed) / left
                         start, count = passed, 0
                         _make_metric(rods, m, r, h)
+                        if level:
+                            _shift_speed(b, chain, nodes, m, r, -0.5 * h)
+                            level = False
                 now = 1.0 if left == 1 else start + (count + 1) * (h / step.h)
                 tries, worst = _inner_step(b, chain, nodes, m, r, h, (done + now) / step.steps, step.tolerance)
                 if not worst < USELESS or tries < 0:
@@ -106,8 +105,10 @@ def step_rods_explicitly(
         if not good:
             continue
         failed[r] = False
+        if damped and stop > begin:
+            _shift_speed(b, chain, nodes, m, r, 0.5 * h)
         measure_energies(chain, nodes, b.log.energy, r)
-        if step.steps > 0:
+        if stop > begin:
             m.inner[r], m.most_iterations[r] = inner, most
             report[r, ITERATIONS] += iterations
             report[r, RESIDUAL] = max(report[r, RESIDUAL], residual)
@@ -178,7 +179,11 @@ def _make_metric(rods: Rods, m: Motion, r: int, h: float) -> None:
         cx, cy, cz = yy * zz - zy * zy, zx * zy - yx * zz, yx * zy - yy * zx  # cofactors of the first row
         f = 1.0 / (xx * cx + yx * cy + zx * cz)
         metric[i, 0], metric[i, 1], metric[i, 3] = f * cx, f * cy, f * cz
-        metric[i, 2], metric[i, 4], metric[i, 5] = f * (xx * zz - zx * zx), f * (yx * zx - xx * zy), f * (xx * yy - yx * yx)
+        metric[i, 2], metric[i, 4], metric[i, 5] = (
+            f * (xx * zz - zx * zx),
+            f * (yx * zx - xx * zy),
+            f * (xx * yy - yx * yx),
+        )
 
 
 @part
@@ -189,7 +194,7 @@ def _inner_step(
     if the rod folded: its speed is then what it was."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
-    apply_forces(b, chain, nodes, m, r, h)
+    apply_forces(b, chain, nodes, m, r)
     _predict(b, m, r, h, at)
     iterations, worst = project(rods, m, r, tolerance)
     place_frames(rods, b.holds, m.frames, first, end, at)
@@ -204,8 +209,8 @@ def _inner_step(
 
 
 @part
-def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: float) -> None:
-    """Impulses of the step: of loads, of elasticity, of the wind."""
+def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
+    """Forces of loads, of elasticity, and of the wind on what does not move."""
     rods, force, wind, drag = b.rods, b.forces.force, b.forces.wind, m.drag
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
@@ -215,6 +220,23 @@ def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: fl
             for c in range(3):
                 m.force[i, c] += w[c]
     elastic_forces(rods, chain, nodes, m.force, r)
+
+
+@part
+def _shift_speed(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: float) -> None:
+    """What forces give in so much time, but for what edges don't allow.
+
+    The speed of symplectic Euler belongs to half a step before its positions. Whoever takes some of it out from outside, as
+    internal damping does, must shift it to their moment: else a vibration is pushed that meets the pushes at the wrong phase."""
+    first, end = b.rods.start[r], b.rods.start[r + 1]
+    apply_forces(b, chain, nodes, m, r)
+    for i in range(first, end):
+        f = get(m.force, i)
+        put(m.before, i, give_way(m.metric, i, (by * f[0], by * f[1], by * f[2])))
+    keep_lengths(b.rods, m, m.before, r)
+    for i in range(first, end):
+        for c in range(3):
+            m.v[i, c] += m.before[i, c]
 
 
 @part
@@ -238,33 +260,26 @@ def _predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
 
 
 @kernel
-def respond(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int) -> None:
-    """x (N, 4) becomes how far forces move the rods in a step of length h: through their mass, and such that edges keep their
-    lengths. Angles follow by themselves: they have no inertia, and are left at zero."""
+def respond(
+    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int
+) -> None:
+    """x (N, 4) becomes how far forces move the rods in a step of length h: through their mass, and such that edges keep
+    their lengths. Angles follow by themselves: they have no inertia, and are left at zero."""
     rods = b.rods
     for r in range(first_rod, last_rod):
-        first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
-        count = end - first if closed else end - first - 1
+        first, end = rods.start[r], rods.start[r + 1]
         inner = max(m.inner[r], 1)
-        # n steps of h / n under a force f: f / m (h / n)^2 (1 + 2 + ... + n).
-        scale = 0.5 * h * h * (1.0 + 1.0 / inner)
+        # n steps of h / n under a force f: f / m (h / n)^2 (1 + 2 + ... + n), the first of them half as much if speed is shifted.
+        scale = 0.5 * h * h * (1.0 + (0.0 if rods.damping_time[r] > 0.0 else 1.0 / inner))
         for i in range(first, end):
             put(m.x, i, get(b.state.q, i))
             for c in range(6):
                 m.drag[i, c] = 0.0
         _make_metric(rods, m, r, 0.0)
-        lengths_off(rods, m, r)
         for i in range(first, end):
             f = (scale * x[i, 0], scale * x[i, 1], scale * x[i, 2])
             put(m.before, i, give_way(m.metric, i, f))
-        for j in range(first, first + count):
-            i = j + 1 if j + 1 < end else first
-            m.multiplier[j] = 0.0
-            for c in range(3):
-                m.multiplier[j] -= m.gradient[j, c] * (m.before[i, c] - m.before[j, c])
-        if factor_constraints(rods, m, r):
-            solve_tridiagonal(m.diagonal, m.beside, m.fill, first, count, closed, m.multiplier)
-            give_way_to_multipliers(rods, m, m.before, r)
+        keep_lengths(rods, m, m.before, r)
         for i in range(first, end):
             for c in range(3):
                 x[i, c] = m.before[i, c]
