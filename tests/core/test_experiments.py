@@ -151,6 +151,17 @@ def test_a_number_out_of_its_tolerance_is_code_1(table, tmp_path, capsys):
     assert (tmp_path / "pictures" / "made_up.png").exists()  # to see what went wrong
 
 
+def test_the_picture_goes_where_it_is_sent(table, tmp_path, capsys):
+    experiment, calls = made_up(Number.equal("knots", 1, 1))
+    table(experiment)
+    file = tmp_path / "deep" / "rings.svg"
+    assert cli.main(["experiment", "made_up", "--plot", str(file)]) == 0
+    assert "<svg" in file.read_text(encoding="utf-8")
+    assert str(file) in capsys.readouterr().out
+    assert "--plot" in refused(capsys, cli.main(["experiment", "made_up", "--plot", str(tmp_path / "rings.doc")]))
+    assert len(calls) == 1
+
+
 def test_the_list(table, capsys):
     table(made_up()[0])
     assert cli.main(["experiment", "--list"]) == 0
