@@ -10,7 +10,7 @@ from ..der.stages import place_frames
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, measure_energies
 from .frames import carry_frames, relax_frames, take_frames
-from .projection import project
+from .projection import TOLERANCE, project
 
 
 @kernel
@@ -41,9 +41,11 @@ FORCES, FRAMES, PROJECTION = range(3)  # parts of a step
 
 
 @kernel
-def repeat_part(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, times: int) -> int:
-    """Does one part of a step many times over, to see how long it takes: from x and `nodes.trial`, where the step before left the
-    centerline (for the projection: before it) and the angles. Returns its iterations."""
+def repeat_part(
+    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, theta: Array, times: int
+) -> int:
+    """Does one part of a step many times over, to see how long it takes: forces where the rod is; the projection of x (N, 3); or frames
+    of x, from angles theta (K,). Returns its iterations."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
@@ -57,10 +59,10 @@ def repeat_part(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which:
         for i in range(first, end):
             put(m.x, i, get(x, i))
         if which == PROJECTION:
-            iterations += project(rods, m, r, 1e-8)[0]
+            iterations += project(rods, m, r, TOLERANCE)[0]
         else:
             for k in range(begin, stop):
-                nodes.theta[k] = nodes.lag[k]
+                nodes.theta[k] = theta[k]
             carry_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, 1.0)
             iterations += relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
     return iterations
