@@ -1,8 +1,8 @@
 """Helical perversion: a spring pulled flat and let go again becomes two helices of opposite hands.
 
 The spring is a ribbon wound to a right-handed helix. Its ends are pulled apart and one is turned back by all coils, which takes
-the windings out: it becomes straight and flat. With no windings to go back to, its ends are brought together again: one half winds to
-the right, the other to the left, with a perversion between.
+the windings out: it becomes straight and flat. With no windings to go back to, its ends are brought together again: one half
+winds to the right, the other to the left, with a perversion between.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def run() -> Outcome:
         ],
     )
     caption = (
-        "From its natural shape a spring is pulled until it is a flat, straight ribbon. Brought together again with ends that don't turn, "
-        "it forms two helices of opposite hands, joined by a persistent perversion: not its natural shape."
+        "From its natural shape a spring is pulled until it is a flat, straight ribbon. Brought together again with ends that "
+        "don't turn, it forms two helices of opposite hands, joined by a persistent perversion: not its natural shape."
     )
     return Outcome(numbers, moments, [plot], Camera((0.1, -1.0, 0.25)), columns=2, caption=caption)

@@ -1,8 +1,8 @@
 """Induced twist: a free rod, one end held, is twisted at the other.
 
 If the section at the far end may turn, the rod turns as a whole and has no twist, however fast it is turned: material frames are
-quasistatic. If its frame is held, and its place is not, the rod stays straight up to a torque of 2 pi EI / L and then leaves its axis. For with
-no force at that end, EI w'' turns at the rate M / EI along the rod, and w' must come back to zero after one whole turn.
+quasistatic. If its frame is held, and its place is not, the rod stays straight up to a torque of 2 pi EI / L and then leaves its
+axis. For with no force at that end, EI w'' turns at the rate M / EI along the rod, and w' comes back to zero after a whole turn.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def run() -> Outcome:
         ),
     ]  # fmt: skip
     caption = (
-        "A naturally straight rod, clamped at one end. Where the frame of its other end is held and its place is free, it stays straight "
-        "until its torque is 2π EI/L, then buckles and throws a loop over its end, which undoes two turns; where the frame is free, it turns as a whole, without any twist."
+        "A naturally straight rod, clamped at one end. Where the frame of its other end is held and its place is free, it stays "
+        "straight until its torque is 2π EI/L, then buckles and throws a loop over its end, which undoes two turns; where the "
+        "frame is free, it turns as a whole, without any twist."
     )
     return Outcome(numbers, moments, plots, Camera((0.2, -1.0, 0.4)), caption=caption)

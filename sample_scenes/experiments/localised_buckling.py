@@ -1,9 +1,10 @@
 """Localised helical buckling: a twisted rod whose ends are moved together curls up in one place.
 
-With the parameters of the paper, for a rod of even segments and for one with segments half as long on one side. The ends are clamped,
-27 turns apart, and approach each other; then the rod settles. How far its tangent leans away from the axis, phi, follows the solution
-for an infinitely long rod (van der Heijden and Thompson, 2000), (cos phi - cos phi0) / (1 - cos phi0) = tanh^2(s / s*), better and
-better as the rod is refined.
+With the parameters of the paper, for a rod of even segments and for one with segments half as long on one side. The ends
+are clamped, 27 turns apart, and approach each other; then the rod settles. How far its tangent leans away from the axis, phi,
+follows the solution for an infinitely long rod (van der Heijden and Thompson, 2000),
+    (cos phi - cos phi0) / (1 - cos phi0) = tanh^2(s / s*),
+better and better as the rod is refined.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def buckled(segments: int, refined: bool, model: str = MODEL) -> Buckled:
     points = np.zeros((len(s), 3))
     points[:, 0] = s - 0.5 * LENGTH
     points[:, 1] = 1e-3 * np.exp(-(points[:, 0] ** 2)) * np.sin(5.3 * s)
-    made_of = Stiffness(1e5, BEND, BEND, TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
+    made_of = Stiffness(1e8, BEND, BEND, TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
     rod = Rod.from_points(points, 0.01, stiffness=made_of, rest="straight", twist=2.0 * math.pi * TURNS)
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=DRAG)
     scene.add(rod, model)

@@ -70,7 +70,7 @@ class Dots(NamedTuple):
         return int(((self.gone == expected) & self.asked).sum())
 
 
-def dots(model: str, stiffnesses: Sequence[float] = STIFFNESSES, twists: Sequence[float] = TWISTS) -> Dots:
+def dots(model: str, stiffnesses: Sequence[float], twists: Sequence[float]) -> Dots:
     cases = [(stiffness, twist) for stiffness in stiffnesses for twist in twists]
     gone = np.array([leaves(ring(*case, MAP_SEGMENTS), model) for case in cases])
     asked = np.array([abs(twist / threshold(stiffness) - 1.0) > NEAR for stiffness, twist in cases])
@@ -90,7 +90,7 @@ def critical_twist(twist_stiffness: float) -> float:
 
 
 def run() -> Outcome:
-    maps = {model: dots(model) for model in MODELS}
+    maps = {model: dots(model, STIFFNESSES, TWISTS) for model in MODELS}
     critical = {stiffness: critical_twist(stiffness) for stiffness in NARROWED}
 
     buckling = ring(1.0, 2.0 * math.pi * TURNS)
@@ -132,8 +132,8 @@ def run() -> Outcome:
     )
     caption = (
         "A ring with internal twist: above a critical value the circular shape buckles out of its plane. Each dot is a simulation, "
-        f"n = {MAP_SEGMENTS}, α = 1, begun from a slightly perturbed circle of radius 1: blue where the perturbation stays small, red where it "
-        "grows; the curve is the theoretical threshold."
+        f"n = {MAP_SEGMENTS}, α = 1, begun from a slightly perturbed circle of radius 1: blue where the perturbation stays "
+        "small, red where it grows; the curve is the theoretical threshold."
     )
     return Outcome(numbers, moments, [*domains, exchange], Camera((0.35, -1.0, 0.7)), caption=caption)
 

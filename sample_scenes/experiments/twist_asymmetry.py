@@ -1,8 +1,8 @@
 """Asymmetry of twist: in a rod that is curved by nature and not round, twist does not spread evenly.
 
-One rod is V-shaped by nature, another a half circle; their section is flat. One end is held, the other turned slowly about its tangent.
-Where the rod bends, its section would have to bend the other way for twist to pass: so twist stays on the side of the end that is turned, and
-only a lot of it makes it jump over the kink of the V.
+One rod is V-shaped by nature, another a half circle; their section is flat. One end is held, the other turned slowly about its
+tangent. Where the rod bends, its section would have to bend the other way for twist to pass: so twist stays on the side of the end
+that is turned, and only a lot of it makes it jump over the kink of the V.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def run() -> Outcome:
     ]
     plots.append(Plot("Twist on the turned side", "turns of the end", "of all twist", shares))
     caption = (
-        "A flat section and a naturally curved centerline conspire to produce an uneven distribution of twist. One end is clamped, the other "
-        "(right) is turned: reference configuration, moderate twist, large twist."
+        "A flat section and a naturally curved centerline conspire to produce an uneven distribution of twist. One end is "
+        "clamped, the other (right) is turned: reference configuration, moderate twist, large twist."
     )
     return Outcome(numbers, moments, plots, Camera((0.15, -1.0, 0.35)), columns=3, caption=caption)

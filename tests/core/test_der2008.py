@@ -132,7 +132,7 @@ def test_projection_goes_to_the_nearest_place_in_the_metric_of_mass(closed: bool
     away = np.where(free, 1e-5 * rng.standard_normal(probe.x.shape), 0.0)
     x = probe.x + away
     along = probe.constraints(x)[:, free.ravel()]
-    repeat_part(probe.b, probe.chain, probe.nodes, probe.motion, 0, PROJECTION, x, probe.nodes.theta, 1)
+    repeat_part(probe.b, probe.chain, probe.nodes, probe.motion, 0, PROJECTION, x, np.zeros((0, 3)), 1)
     moved = probe.motion.x - x
     assert np.array_equal(moved[~free], np.zeros((~free).sum()))
     lengths = np.linalg.norm((np.roll(probe.motion.x, -1, axis=0) - probe.motion.x)[: rod.edge_count], axis=1)

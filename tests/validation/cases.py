@@ -207,6 +207,18 @@ CASES = (
         {"moment": math.sqrt(4.0 * _LONG)},
         der(320, tolerance=1e-2, order=None),
     ),
+    *(
+        Case(
+            7,
+            f"localised buckling, {mesh}",
+            {"refined": refined},
+            {"error": 0.0},
+            both(*levels, tolerance=tolerance, order=order),
+            long=len(levels) > 2,
+        )
+        for mesh, refined in (("even mesh", False), ("one half refined", True))
+        for levels, tolerance, order in (((150, 300), 0.06, (1.7, 2.2)), ((150, 300, 600), 0.02, SECOND))
+    ),
     Case(
         8,
         "cantilever modes",

@@ -39,6 +39,8 @@ class Nodes(NamedTuple):
     u: Array  # (K, 3)
     inverse_length: Array  # (K,) 1/|e|, zero of a held frame
     theta: Array  # (K,) rad; it counts whole turns
+    sine: Array  # (K,) of theta, kept along: angles change by little, and turning is cheaper than asking anew
+    cosine: Array  # (K,)
     lag: Array  # (K,) of prescribed edges: theta without the spin
     kb: Array  # (K, 3) curvature binormal (1) of the elements
     chi: Array  # (K,) 1 + t.t'
@@ -49,7 +51,6 @@ class Nodes(NamedTuple):
     beside: Array  # (K,)
     fill: Array  # (K,)
     step: Array  # (K,) Newton's
-    trial: Array  # (K,) theta after a part of it
 
 
 class Motion(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from ...errors import Array
-from ...geometry.frames import cross, dot, sine_cosine
+from ...geometry.frames import cross, dot
 from ...jit import part
 from ..der.arrays import Rods
 from ..der.evaluate import get
@@ -27,16 +27,11 @@ def elastic_forces(rods: Rods, chain: Chain, nodes: Nodes, force: Array, r: int)
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
     edge, slot, stiffness, rest = chain.edge, chain.slot, chain.stiffness, chain.rest
-    t, u, kb, chi, bishop, theta = nodes.t, nodes.u, nodes.kb, nodes.chi, nodes.bishop, nodes.theta
+    t, u, kb, chi, bishop = nodes.t, nodes.u, nodes.kb, nodes.chi, nodes.bishop
     twist, inverse_length, simple = nodes.twist, nodes.inverse_length, chain.simple[r]
+    sine, cosine = nodes.sine, nodes.cosine
     a = stop - 1
-    sa, ca = 0.0, 1.0
-    if not simple:
-        sa, ca = sine_cosine(theta[a])
     for k in range(begin, stop):
-        sb, cb = 0.0, 1.0
-        if not simple:
-            sb, cb = sine_cosine(theta[k])
         if slot[k] >= 0:
             ta, tb, b = get(t, a), get(t, k), get(kb, k)
             torque = stiffness[k, 4] * (twist[k] - rest[k, 4])
@@ -47,6 +42,7 @@ def elastic_forces(rods: Rods, chain: Chain, nodes: Nodes, force: Array, r: int)
             else:
                 ua, ub = get(u, a), get(u, k)
                 va, vb = cross(ta, ua), cross(tb, ub)
+                sa, ca, sb, cb = sine[a], cosine[a], sine[k], cosine[k]
                 x, y = bishop[k, 0], bishop[k, 1]
                 s0 = stiffness[k, 0] * (ca * x + sa * y - rest[k, 0])
                 s1 = stiffness[k, 1] * (ca * y - sa * x - rest[k, 1])
@@ -78,14 +74,14 @@ def elastic_forces(rods: Rods, chain: Chain, nodes: Nodes, force: Array, r: int)
                     pull = scale * (-2.0 * f * wb[c] - g * (ta[c] + tb[c]) + 0.5 * torque * b[c])
                     force[jb, c] += pull
                     force[following, c] -= pull
-        a, sa, ca = k, sb, cb
+        a = k
 
 
 @part
 def measure_energies(chain: Chain, nodes: Nodes, energy: Array, r: int) -> None:
     """Energies of bending (3) and of twist; there is none of stretching."""
     begin, stop = chain.start[r], chain.start[r + 1]
-    stiffness, rest, bishop, theta = chain.stiffness, chain.rest, nodes.bishop, nodes.theta
+    stiffness, rest, bishop = chain.stiffness, chain.rest, nodes.bishop
     bending = twisting = 0.0
     for k in range(begin, stop):
         if chain.slot[k] < 0:
@@ -96,7 +92,8 @@ def measure_energies(chain: Chain, nodes: Nodes, energy: Array, r: int) -> None:
             bending += 0.5 * (stiffness[k, 0] + stiffness[k, 2]) * dot(b, b)
         else:
             for side in range(2):
-                s, c = sine_cosine(theta[a if side == 0 else k])
+                node = a if side == 0 else k
+                s, c = nodes.sine[node], nodes.cosine[node]
                 x, y = bishop[k, 2 * side], bishop[k, 2 * side + 1]
                 e0, e1 = c * x + s * y - rest[k, 2 * side], c * y - s * x - rest[k, 2 * side + 1]
                 bending += 0.5 * (stiffness[k, 2 * side] * e0 * e0 + stiffness[k, 2 * side + 1] * e1 * e1)

@@ -19,9 +19,9 @@ from ..der.stages import between, blend
 from .arrays import Chain, Nodes
 
 MOST_ITERATIONS = 60
-CONVERGED = 1e-7  # rad, a last step of Newton's method: it converges quadratically, so that nothing is left after it
+CONVERGED = 1e-6  # rad, a last step of Newton's method: it converges quadratically, so that nothing is left after it
 FARTHEST = 0.7  # rad, in one step
-UNTROUBLED = 1e-5  # rad: so short a step needs no line search
+UNTROUBLED = 1e-3  # rad: so short a step needs no line search
 SOFTEST = 1e-9  # of the stiffest: keeps a rod whose cross-sections may all turn alike from doing so for no reason
 
 
@@ -51,6 +51,7 @@ def take_frames(rods: Rods, state: State, frames: HeldFrames, chain: Chain, node
         nodes.lag[k] = theta[k] - frames.spin[j]
         known = k
     for k in range(begin, stop):
+        nodes.sine[k], nodes.cosine[k] = sine_cosine(theta[k])
         if chain.slot[k] >= 0:
             a = k - 1 if k > begin else stop - 1
             nodes.reference[k] = state.twist[chain.vertex[k], chain.slot[k]] - (theta[k] - theta[a])
@@ -76,38 +77,62 @@ def carry_frames(
             put(t, k, get(frames.tangent, i))
             put(u, k, get(frames.director, i))
             theta[k] = frames.spin[i]
+            nodes.sine[k], nodes.cosine[k] = sine_cosine(theta[k])
             continue
         length, tangent = edge_of(x, j, j + 1 if j + 1 < end else first)
         if not length > 1e-6 * rest_length[j]:
             return False
         inverse_length[k] = 1.0 / length
-        a = k if known < 0 else known  # in time at the first edge, then along the rod
-        put(u, k, transport(get(u, a), get(t, a), tangent))
+        if k > begin and known == k - 1:
+            ta, ua = get(t, known), get(u, known)
+            director, binormal, one_plus = _along(ua, ta, tangent)
+            if not one_plus > LEAST_CHI:
+                return False
+            chi[k] = one_plus
+            put(kb, k, binormal)
+            if not simple:
+                _curvatures(nodes.bishop, k, binormal, ta, ua, 0)
+                _curvatures(nodes.bishop, k, binormal, tangent, director, 2)
+        else:  # in time at the first edge; past a held frame along the rod as if it was not there
+            a = k if known < 0 else known
+            director = transport(get(u, a), get(t, a), tangent)
+        put(u, k, director)
         put(t, k, tangent)
         known = k
         if chain.fixed[k]:
             d = blend(get(holds.director[0], j), get(holds.director[1], j), at)
-            nodes.lag[k] = nearest_turn(signed_angle(get(u, k), transport(d, tangent, tangent), tangent), nodes.lag[k])
+            nodes.lag[k] = nearest_turn(signed_angle(director, transport(d, tangent, tangent), tangent), nodes.lag[k])
             theta[k] = nodes.lag[k] + between(holds.spin[0, j], holds.spin[1, j], at)
+            nodes.sine[k], nodes.cosine[k] = sine_cosine(theta[k])
     for k in range(begin, stop):
-        if chain.slot[k] < 0:
-            continue
         a = k - 1 if k > begin else stop - 1
+        if chain.slot[k] < 0 or (k > begin and edge[a] >= 0 and edge[k] >= 0):
+            continue
         ta, tb = get(t, a), get(t, k)
-        chi[k] = 1.0 + dot(ta, tb)
-        if not chi[k] > LEAST_CHI:
+        director, binormal, one_plus = _along(get(u, a), ta, tb)
+        if not one_plus > LEAST_CHI:
             return False
-        f = 2.0 / chi[k]
-        b = cross(ta, tb)
-        binormal = (f * b[0], f * b[1], f * b[2])
+        chi[k] = one_plus
         put(kb, k, binormal)
-        if k == begin or edge[a] < 0 or edge[k] < 0:
-            carried = transport(get(u, a), ta, tb)
-            reference[k] = nearest_turn(signed_angle(carried, get(u, k), tb), reference[k])
+        reference[k] = nearest_turn(signed_angle(director, get(u, k), tb), reference[k])
         if not simple:
             _curvatures(nodes.bishop, k, binormal, ta, get(u, a), 0)
             _curvatures(nodes.bishop, k, binormal, tb, get(u, k), 2)
     return True
+
+
+@part
+def _along(u: Vector, t: Vector, s: Vector) -> tuple[Vector, Vector, float]:
+    """Parallel transport of u from tangent t to s, with the curvature binormal (1) and chi that come along."""
+    b = cross(t, s)
+    c = dot(t, s)
+    chi = 1.0 + c
+    f = 1.0 / max(chi, LEAST_CHI)
+    w = cross(b, u)
+    k = f * dot(b, u)
+    g = 2.0 * f
+    carried = (c * u[0] + w[0] + k * b[0], c * u[1] + w[1] + k * b[1], c * u[2] + w[2] + k * b[2])
+    return carried, (g * b[0], g * b[1], g * b[2]), chi
 
 
 @part
@@ -124,12 +149,13 @@ def relax_frames(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) 
         _even_twist(chain, nodes, mass, r, closed)
         return 0
     iterations = _least_energy(chain, nodes, r, closed)
-    _twists(chain, nodes, nodes.theta, r)
+    _twists(chain, nodes, r)
     return iterations
 
 
 @part
-def _twists(chain: Chain, nodes: Nodes, theta: Array, r: int) -> None:
+def _twists(chain: Chain, nodes: Nodes, r: int) -> None:
+    theta = nodes.theta
     begin, stop = chain.start[r], chain.start[r + 1]
     for k in range(begin, stop):
         if chain.slot[k] >= 0:
@@ -142,7 +168,7 @@ def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -
 
     Where nothing is prescribed, angles turn so that there is no spin on the whole."""
     begin, stop = chain.start[r], chain.start[r + 1]
-    theta, fixed, reference, twist, slot = nodes.theta, chain.fixed, nodes.reference, nodes.twist, chain.slot
+    theta, fixed, reference = nodes.theta, chain.fixed, nodes.reference
     stiffness, rest = chain.stiffness, chain.rest
     anchor = -1  # the first prescribed node
     for k in range(begin, stop):
@@ -195,9 +221,7 @@ def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -
             if following in (stop, anchor):
                 break
             k = following
-    for k in range(begin, stop):
-        if slot[k] >= 0:
-            twist[k] = reference[k] + theta[k] - theta[k - 1 if k > begin else stop - 1]
+    _twists(chain, nodes, r)
 
 
 @part
@@ -217,14 +241,13 @@ def _torque(chain: Chain, nodes: Nodes, a: int, b: int, begin: int, stop: int) -
 def _least_energy(chain: Chain, nodes: Nodes, r: int, closed: bool) -> int:
     """The general case: Newton's method with line search; its Hessian is tridiagonal."""
     begin, stop = chain.start[r], chain.start[r + 1]
-    theta, trial, step = nodes.theta, nodes.trial, nodes.step
-    diagonal, beside, fill, fixed = nodes.diagonal, nodes.beside, nodes.fill, chain.fixed
+    step, diagonal, beside, fill, fixed = nodes.step, nodes.diagonal, nodes.beside, nodes.fill, chain.fixed
     if stop - begin < 2:
         return 0
     for iteration in range(1, MOST_ITERATIONS + 1):
         shift = 0.0
         while True:
-            energy, stiffest = _derivatives(chain, nodes, theta, r)
+            stiffest = _derivatives(chain, nodes, r)
             shift = max(shift, SOFTEST * stiffest)
             for k in range(begin, stop):
                 diagonal[k] += shift
@@ -244,75 +267,87 @@ def _least_energy(chain: Chain, nodes: Nodes, r: int, closed: bool) -> int:
         if not longest < math.inf:
             return iteration
         size = 1.0 if longest < FARTHEST else FARTHEST / longest
-        for k in range(begin, stop):
-            trial[k] = theta[k] + size * step[k]
         if longest > UNTROUBLED:
+            energy = _energy(chain, nodes, 0.0, r)
             for _ in range(30):
-                if _energy(chain, nodes, trial, r) <= energy:
+                if _energy(chain, nodes, size, r) <= energy:
                     break
                 size *= 0.5
-                for k in range(begin, stop):
-                    trial[k] = theta[k] + size * step[k]
             else:
                 return iteration
-        for k in range(begin, stop):
-            theta[k] = trial[k]
+        _turn_angles(nodes, begin, stop, size)
         if longest < CONVERGED:
             return iteration
     return MOST_ITERATIONS
 
 
 @part
-def _turned(bishop: Array, k: int, column: int, sine: float, cosine: float) -> tuple[float, float]:
+def _turn_angles(nodes: Nodes, begin: int, stop: int, size: float) -> None:
+    """Goes so much of the step."""
+    theta, sine, cosine, step = nodes.theta, nodes.sine, nodes.cosine, nodes.step
+    for k in range(begin, stop):
+        theta[k] += size * step[k]
+        s, c = _turned(sine[k], cosine[k], size * step[k])
+        f = 1.5 - 0.5 * (s * s + c * c)  # against round-off of many such turns
+        sine[k], cosine[k] = f * s, f * c
+
+
+@part
+def _turned(sine: float, cosine: float, angle: float) -> tuple[float, float]:
+    s, c = sine_cosine(angle)
+    return c * sine + s * cosine, c * cosine - s * sine
+
+
+@part
+def _in_material(bishop: Array, k: int, column: int, sine: float, cosine: float) -> tuple[float, float]:
     """Material curvatures (2) from those in the Bishop frame."""
     x, y = bishop[k, column], bishop[k, column + 1]
     return cosine * x + sine * y, cosine * y - sine * x
 
 
 @part
-def _derivatives(chain: Chain, nodes: Nodes, theta: Array, r: int) -> tuple[float, float]:
-    """The energy; minus its gradient (7) in `step`, and its Hessian. Returns also the largest entry of that."""
+def _derivatives(chain: Chain, nodes: Nodes, r: int) -> float:
+    """Minus the gradient (7) of the energy in `step`, and its Hessian. Returns the largest entry of that."""
     begin, stop = chain.start[r], chain.start[r + 1]
-    stiffness, rest, bishop = chain.stiffness, chain.rest, nodes.bishop
+    stiffness, rest, slot, bishop, theta = chain.stiffness, chain.rest, chain.slot, nodes.bishop, nodes.theta
+    sine, cosine, reference = nodes.sine, nodes.cosine, nodes.reference
     diagonal, beside, step = nodes.diagonal, nodes.beside, nodes.step
-    energy, stiffest = 0.0, 0.0
+    stiffest = 0.0
     for k in range(begin, stop):
         diagonal[k], beside[k], step[k] = 0.0, 0.0, 0.0
     a = stop - 1
-    sa, ca = sine_cosine(theta[a])
     for k in range(begin, stop):
-        sb, cb = sine_cosine(theta[k])
-        if chain.slot[k] >= 0:
+        if slot[k] >= 0:
             k0, k1, k2, k3, k4 = stiffness[k, 0], stiffness[k, 1], stiffness[k, 2], stiffness[k, 3], stiffness[k, 4]
-            o0, o1 = _turned(bishop, k, 0, sa, ca)
-            o2, o3 = _turned(bishop, k, 2, sb, cb)
+            o0, o1 = _in_material(bishop, k, 0, sine[a], cosine[a])
+            o2, o3 = _in_material(bishop, k, 2, sine[k], cosine[k])
             e0, e1, e2, e3 = o0 - rest[k, 0], o1 - rest[k, 1], o2 - rest[k, 2], o3 - rest[k, 3]
-            e4 = nodes.reference[k] + theta[k] - theta[a] - rest[k, 4]
-            energy += 0.5 * (k0 * e0 * e0 + k1 * e1 * e1 + k2 * e2 * e2 + k3 * e3 * e3 + k4 * e4 * e4)
-            step[a] -= k0 * e0 * o1 - k1 * e1 * o0 - k4 * e4
-            step[k] -= k2 * e2 * o3 - k3 * e3 * o2 + k4 * e4
+            torque = k4 * (reference[k] + theta[k] - theta[a] - rest[k, 4])
+            step[a] -= k0 * e0 * o1 - k1 * e1 * o0 - torque
+            step[k] -= k2 * e2 * o3 - k3 * e3 * o2 + torque
             diagonal[a] += k4 + k0 * (o1 * o1 - e0 * o0) + k1 * (o0 * o0 - e1 * o1)
             diagonal[k] += k4 + k2 * (o3 * o3 - e2 * o2) + k3 * (o2 * o2 - e3 * o3)
             beside[k] -= k4
             stiffest = max(stiffest, 2.0 * k4, abs(diagonal[a]))
-        a, sa, ca = k, sb, cb
-    return energy, stiffest
+        a = k
+    return stiffest
 
 
 @part
-def _energy(chain: Chain, nodes: Nodes, theta: Array, r: int) -> float:
+def _energy(chain: Chain, nodes: Nodes, size: float, r: int) -> float:
+    """After so much of the step."""
     begin, stop = chain.start[r], chain.start[r + 1]
-    stiffness, rest, bishop = chain.stiffness, chain.rest, nodes.bishop
+    stiffness, rest, bishop, theta, step = chain.stiffness, chain.rest, nodes.bishop, nodes.theta, nodes.step
     energy = 0.0
     a = stop - 1
-    sa, ca = sine_cosine(theta[a])
+    sa, ca = _turned(nodes.sine[a], nodes.cosine[a], size * step[a])
     for k in range(begin, stop):
-        sb, cb = sine_cosine(theta[k])
+        sb, cb = _turned(nodes.sine[k], nodes.cosine[k], size * step[k])
         if chain.slot[k] >= 0:
-            o0, o1 = _turned(bishop, k, 0, sa, ca)
-            o2, o3 = _turned(bishop, k, 2, sb, cb)
+            o0, o1 = _in_material(bishop, k, 0, sa, ca)
+            o2, o3 = _in_material(bishop, k, 2, sb, cb)
             e0, e1, e2, e3 = o0 - rest[k, 0], o1 - rest[k, 1], o2 - rest[k, 2], o3 - rest[k, 3]
-            e4 = nodes.reference[k] + theta[k] - theta[a] - rest[k, 4]
+            e4 = nodes.reference[k] + theta[k] + size * step[k] - theta[a] - size * step[a] - rest[k, 4]
             energy += 0.5 * (stiffness[k, 0] * e0 * e0 + stiffness[k, 1] * e1 * e1 + stiffness[k, 2] * e2 * e2)
             energy += 0.5 * (stiffness[k, 3] * e3 * e3 + stiffness[k, 4] * e4 * e4)
         a, sa, ca = k, sb, cb

@@ -42,10 +42,10 @@ FORCES, FRAMES, PROJECTION = range(3)  # parts of a step
 
 @kernel
 def repeat_part(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, theta: Array, times: int
+    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, angles: Array, times: int
 ) -> int:
-    """Does one part of a step many times over, to see how long it takes: forces where the rod is; the projection of x (N, 3); or frames
-    of x, from angles theta (K,). Returns its iterations."""
+    """Does one part of a step many times over, to see how long it takes: forces where the rod is; the projection of x (N, 3); or
+    frames of x, from angles (K, 3): theta, its sine and its cosine. Returns its iterations."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
@@ -62,7 +62,7 @@ def repeat_part(
             iterations += project(rods, m, r, TOLERANCE)[0]
         else:
             for k in range(begin, stop):
-                nodes.theta[k] = theta[k]
+                nodes.theta[k], nodes.sine[k], nodes.cosine[k] = angles[k, 0], angles[k, 1], angles[k, 2]
             carry_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, 1.0)
             iterations += relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
     return iterations
