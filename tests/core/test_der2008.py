@@ -92,6 +92,20 @@ def test_turns_are_counted_however_many_there_are_in_a_step(bend, how) -> None:
     assert sim.energies().twist < 1e-12
 
 
+@pytest.mark.parametrize("bend", [1.0, (1.0, 1.0 + 1e-9)], ids=["isotropic", "general"])
+def test_a_ring_remembers_all_its_turns(bend) -> None:
+    """Spread evenly, step after step: a ring has no held frame to count them from."""
+    scene = weightless()
+    scene.add(
+        plain_rod(circle(40), made_of(bend=bend, twist=1e-3), rest="straight", closed=True, twist=50.0), "der2008"
+    )
+    sim = Simulation(scene, threads=1)
+    expected = 0.5 * 1e-3 * 50.0**2 / sim.scene.entries[0].rod.length
+    for _ in range(3):
+        assert sim.energies().twist == pytest.approx(expected, rel=1e-6)
+        sim.step_frame()
+
+
 def test_a_turned_edge_takes_the_rod_along() -> None:
     """Where the other end is free there is no twist, and all cross-sections turn alike."""
     scene = weightless()
