@@ -9,6 +9,10 @@ from .bridge.rods import MATERIALS
 
 _MODEL_NAMES = {
     "der": ("Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair"),
+    "der2008": (
+        "Discrete Elastic Rod 2008",
+        "As first published: can't be stretched, takes many short steps. For comparison",
+    ),
 }
 
 _MATERIALS = [

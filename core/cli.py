@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("name", nargs="?", metavar="NAME", help="which one; --list shows them")
     sub.add_argument("--list", action="store_true", help="names, titles and sources of all experiments")
     sub.add_argument("--out", default="out", metavar="FOLDER", help="where NAME.png is written (out)")
+    sub.add_argument("--plot", metavar="FILE", help="write the picture to this file instead")
     sub.add_argument("--no-picture", action="store_true", help="numbers alone")
 
     add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # it reads its words itself
@@ -308,7 +309,10 @@ def experiment(chosen: argparse.Namespace) -> int:
         return 0
     if chosen.name not in table:
         raise TendrilError("experiment", chosen.name or "missing", f"choose one of {', '.join(table)}")
-    code: int = command.perform(table[chosen.name], Path(chosen.out), not chosen.no_picture)
+    if chosen.plot and Path(chosen.plot).suffix not in (".png", ".svg", ".pdf"):
+        raise TendrilError("--plot", chosen.plot, "give a file that ends in .png, .svg or .pdf")
+    file = Path(chosen.plot) if chosen.plot else Path(chosen.out) / f"{chosen.name}.png"
+    code: int = command.perform(table[chosen.name], None if chosen.no_picture else file)
     return code
 
 

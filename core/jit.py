@@ -18,7 +18,6 @@ from numba import config as numba_config
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SOURCES = Path(__file__).resolve().parent
-_STEPPING = _SOURCES / "models" / "der" / "stepping.py"  # what takes longest to compile and every simulation needs
 _IMPORT = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 _folder: Path | None = None
 
@@ -37,9 +36,10 @@ def cache_folder() -> Path:
     return _folder
 
 
-def is_cold() -> bool:
-    """True as long as the stepping has not been compiled, from this source on this machine."""
-    return not any((cache_folder() / _digest(_STEPPING)).rglob("*.nbi"))
+def is_cold(model: str = "der") -> bool:
+    """True as long as the stepping of a model has not been compiled, from this source on this machine."""
+    stepping = _SOURCES / "models" / model / "stepping.py"  # what takes longest to compile
+    return not any((cache_folder() / _digest(stepping)).rglob("*.nbi"))
 
 
 def announce_compilation() -> None:

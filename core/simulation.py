@@ -103,7 +103,7 @@ class Simulation:
         self.first_frame = whole("first_frame", first_frame, -(2**31), 2**31)
         self.scene = scene
         self.frame = self.first_frame
-        if jit.is_cold():
+        if any(jit.is_cold(entry.model) for entry in scene.entries):
             jit.announce_compilation()
 
         self.blocks: list[ModelBlock] = []  # one per model, in the order of first use

@@ -25,4 +25,8 @@ def make_block(
         from .der.block import DerBlock
 
         return DerBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+    if model == "der2008":
+        from .der2008.block import Der2008Block
+
+        return Der2008Block(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     raise AssertionError(f"Scene.add lets no such model through: {model}")

@@ -39,6 +39,11 @@ TABLE = {
     experiment.name: experiment
     for experiment in (
         _row("michell_ring", "A twisted ring leaves its plane", "Bergou et al. 2008, Fig. 8"),
+        _row("helical_perversion", "A spring pulled flat forgets its hand", "Bergou et al. 2008, Fig. 2"),
+        _row("twist_asymmetry", "Twist stays on one side of a bend", "Bergou et al. 2008, Fig. 5"),
+        _row("localised_buckling", "A twisted rod curls up in one place", "Bergou et al. 2008, Fig. 7"),
+        _row("induced_twist", "A rod that is twisted buckles, or turns", "Thesis on Discrete Elastic Rods, 2012"),
+        _row("table_1", "How long a step takes", "Bergou et al. 2008, Table 1"),
         _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1"),
         _row("plectonemes", "A twisted rod winds about itself", "Bergou et al. 2008, Fig. 9"),
         _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10"),

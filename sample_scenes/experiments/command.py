@@ -18,18 +18,17 @@ def describe() -> str:
     return _aligned([(experiment.name, experiment.title, experiment.source) for experiment in TABLE.values()])
 
 
-def perform(experiment: Experiment, out: Path, picture: bool = True) -> int:
-    """The exit code: 1 if a number is not as expected."""
-    if picture:  # what can't be drawn or written is said before time is spent
+def perform(experiment: Experiment, file: Path | None) -> int:
+    """Draws into a file, if there is one. The exit code: 1 if a number is not as expected."""
+    if file is not None:  # what can't be drawn or written is said before time is spent
         check_installed()
-        out.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
     print(f"{experiment.title} ({experiment.source})", flush=True)
     started = time.perf_counter()
     outcome = experiment.run()
     seconds = time.perf_counter() - started
     print(f"\n{report(outcome)}\n", flush=True)
-    if picture:
-        file = out / f"{experiment.name}.png"
+    if file is not None:
         draw(outcome, file, experiment.title, experiment.source)
         print(f"{file}, ", end="")
     print(f"{seconds:.1f} s")

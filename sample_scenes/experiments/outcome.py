@@ -137,6 +137,7 @@ class Outcome:
     plots: Sequence[Plot] = ()
     camera: Camera = dataclasses.field(default_factory=Camera)
     columns: int = 4  # moments beside each other
+    caption: str = ""  # what the picture shows, in a sentence or two
 
     @property
     def good(self) -> bool:

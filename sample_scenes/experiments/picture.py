@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from .render import View, looking, render
 
 WIDTH = 12.0  # inches
 DOTS = 130  # per inch
+CAPTION_WIDTH = 150  # characters in a line
 TALLEST = 5.0  # inches, of a moment
 NARROWEST, WIDEST = 0.6, 2.4  # width to height of a moment
 MARGIN = 0.15  # of what the rods take, around them
@@ -56,13 +58,16 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
     columns = max(1, outcome.columns)
     rows = [range(first, min(first + columns, len(panels))) for first in range(0, len(panels), columns)]
     heights = [min(WIDTH / sum(panels[k].aspect for k in row), TALLEST) for row in rows]
-    head, caption, plot_height = 0.7, 0.42, 3.5
+    lines = wrap(outcome.caption, CAPTION_WIDTH)
+    head, caption, plot_height = 0.7 + 0.22 * len(lines), 0.42, 3.5
     foot = 0.24 * len(outcome.numbers) + 0.25
     height = head + sum(heights) + caption * len(rows) + (plot_height + 0.35) * bool(outcome.plots) + foot
     figure = Figure(figsize=(WIDTH, height), dpi=DOTS, facecolor="white")
     FigureCanvasAgg(figure)
     figure.text(0.25 / WIDTH, 1.0 - 0.34 / height, title, size=17, color=INK, weight="bold", va="center")
     figure.text(1.0 - 0.25 / WIDTH, 1.0 - 0.34 / height, source, size=11, color=PALE, va="center", ha="right")
+    for number, line in enumerate(lines):
+        figure.text(0.25 / WIDTH, 1.0 - (0.7 + 0.22 * number) / height, line, size=10.5, color=PALE, va="center")
     top = height - head
     for row, tall in zip(rows, heights, strict=True):
         widths = [tall * panels[k].aspect for k in row]
@@ -84,13 +89,13 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
              (share - 1.1) / WIDTH, (plot_height - 0.85) / height)
         )  # fmt: skip
         _plot(axes, plot)
-    for number, line in enumerate(outcome.numbers):
-        y = (foot - 0.12 - 0.24 * (number + 0.5)) / height
-        colour = INK if line.within else "#b3261e"
-        text = f"{line.name}:  {line.measured}"
-        known = f"expected {line.expected}" + ("" if line.within else ", and it is not") if line.expected else ""
+    for place, number in enumerate(outcome.numbers):
+        y = (foot - 0.12 - 0.24 * (place + 0.5)) / height
+        colour = INK if number.within else "#b3261e"
+        text = f"{number.name}:  {number.measured}"
+        known = f"expected {number.expected}" + ("" if number.within else ", and it is not") if number.expected else ""
         figure.text(0.25 / WIDTH, y, text, size=10.5, color=colour, va="center")
-        figure.text(0.5, y, known, size=10.5, color=PALE if line.within else colour, va="center")
+        figure.text(0.5, y, known, size=10.5, color=PALE if number.within else colour, va="center")
     figure.savefig(file, dpi=DOTS)
 
 

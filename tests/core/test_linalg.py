@@ -16,6 +16,7 @@ from tendril.core.linalg.bordered_band import (
     solve_bordered,
 )
 from tendril.core.linalg.selected_inverse import invert_within
+from tendril.core.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
 
 SMALLEST_OPEN, SMALLEST_CLOSED = 8, 12  # two vertices, three vertices
 PADDING = 3  # rows before and after a rod's own, which belong to others
@@ -167,3 +168,28 @@ def test_the_selected_inverse_is_that_of_the_dense_matrix(n: int, border: int) -
     if border:
         corner = np.tril(z_corner) * np.outer(scale[inner:], scale[inner:])
         assert np.abs(corner - np.tril(relative[inner:, inner:])).max() < 1e-12
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 50])
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_tridiagonal_matrices_are_solved(n: int, cyclic: bool) -> None:
+    if cyclic and n < 3:
+        return
+    rng = np.random.default_rng(n)
+    first = 4
+    diagonal, beside, fill, b = (rng.uniform(-1.0, 1.0, n + 8) for _ in range(4))
+    diagonal += 4.0
+    full = np.diag(diagonal[first : first + n])
+    for k in range(0 if cyclic else 1, n):
+        full[k, k - 1] = full[k - 1, k] = beside[first + k]
+    expected, untouched = np.linalg.solve(full, b[first : first + n]), b[:first].copy()
+    assert factor_tridiagonal(diagonal, beside, fill, first, n, cyclic, 0.0)
+    solve_tridiagonal(diagonal, beside, fill, first, n, cyclic, b)
+    assert b[first : first + n] == pytest.approx(expected, abs=1e-14)
+    assert np.array_equal(b[:first], untouched)
+
+
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_an_indefinite_tridiagonal_matrix_is_refused(cyclic: bool) -> None:
+    diagonal, beside = np.full(6, 1.0), np.full(6, 0.6)
+    assert not factor_tridiagonal(diagonal, beside, np.zeros(6), 0, 6, cyclic, 0.0)

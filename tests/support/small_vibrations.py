@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from der2008_probe import Probe as Probe2008
 from der_probe import Probe
 from scipy.linalg import eig_banded, eigvalsh, null_space, orth
 from scipy.optimize import brentq
-from tendril.core import Scene
+from tendril.core import Scene, Simulation
 from tendril.core.models.der.arrays import FRAMED
 
 BAND = 10  # unknowns of an open `der` rod couple no farther than this
@@ -69,4 +70,39 @@ def _symmetries(probe: Probe) -> np.ndarray:
     return flat @ null_space(flat[~probe.free]) if not probe.free.all() else flat
 
 
-OF_MODEL = {"der": _of_der}
+def _of_der2008(scene: Scene, count: int) -> np.ndarray:
+    """Of the centerline alone, on the manifold of edges that keep their lengths. Frames are quasistatic, so that forces are
+    functions of the centerline; their derivatives are central differences."""
+    probe = Probe2008.of(Simulation(scene, threads=1))
+    x, b = probe.x, probe.b
+    free = ~b.rods.held[:, :3].ravel()
+    force = probe.forces(x).ravel()
+    along = probe.constraints(x)
+    tension = np.linalg.lstsq(along[:, free].T, force[free], rcond=None)[0]  # dE/dx = -force is balanced by it
+    assert np.abs(force - along.T @ tension)[free].max() < 1e-9, "not in equilibrium"
+    step = 1e-5 * b.rods.rest_length.min()
+    hessian = np.zeros((x.size, x.size))
+    for k in np.flatnonzero(free):
+        moved = np.zeros(x.size)
+        moved[k] = step
+        ahead, behind = (probe.forces(x + sign * moved.reshape(x.shape)).ravel() for sign in (1.0, -1.0))
+        hessian[:, k] = (behind - ahead) / (2.0 * step)
+    for pull, t, j in zip(tension, probe.tangents_at(x), probe.chain.edge[probe.chain.edge >= 0], strict=True):
+        i = (j + 1) % probe.n
+        across = pull * (np.eye(3) - np.outer(t, t)) / np.linalg.norm(x[i] - x[j])
+        for row, column, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
+            hessian[3 * row : 3 * row + 3, 3 * column : 3 * column + 3] += sign * across
+    hessian = 0.5 * (hessian + hessian.T)
+    root_mass = np.sqrt(b.rods.mass[:, :3].ravel()[free])
+    rigid = np.zeros((x.size, 6))
+    for axis, unit in enumerate(np.eye(3)):
+        rigid[:, axis] = np.tile(unit, probe.n)
+        rigid[:, 3 + axis] = np.cross(unit, x).ravel()
+    idle = rigid if free.all() else np.zeros((x.size, 0))
+    kept = np.hstack([along[:, free].T / root_mass[:, None], idle[free] * root_mass[:, None]])
+    others = null_space(kept.T)
+    stiffness = hessian[np.ix_(free, free)] / np.outer(root_mass, root_mass)
+    return eigvalsh(others.T @ stiffness @ others, subset_by_index=(0, count - 1))
+
+
+OF_MODEL = {"der": _of_der, "der2008": _of_der2008}

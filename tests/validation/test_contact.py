@@ -15,7 +15,7 @@ from tendril.sample_scenes.experiments.overlap import in_itself
 from .cases import Case
 from .contact_cases import GRAVITY, contact_runs, loose_knot_tension, rolled_speed
 
-MODELS = ("der",)
+MODELS = ("der", "der2008")
 RADIUS = 0.01
 RUBBER = Material(young_modulus=1e6, density=1000.0)
 UPRIGHT = np.eye(3)
@@ -34,6 +34,11 @@ def rubber(points: np.ndarray, **options) -> Rod:
 
 def precise(scene: Scene, **options) -> Simulation:
     return Simulation(scene, **{"tolerance": 1e-6, "threads": 1, **options})
+
+
+def stretching(sim: Simulation) -> np.ndarray:
+    """EA of the first rod's edges in coupled steps: `der2008` has next to no stretch there, and none in free ones."""
+    return sim.blocks[0].arrays.rods.stretch[: sim.scene.entries[0].rod.edge_count]
 
 
 # Capstan --------------------------------------------------------------------------------------------------------------
@@ -74,7 +79,7 @@ def test_capstan(case: Case, model: str) -> None:
         for frame in sim.frames(13, 25):
             edges = np.diff(frame.positions(0), axis=0)
             lengths = np.linalg.norm(edges, axis=1)
-            tension = stretch * (lengths / rope.rest_lengths - 1.0)
+            tension = stretching(sim) * (lengths / rope.rest_lengths - 1.0)
             ratios.append(tension[0] / tension[-1])
             assert frame.velocities(0)[-1] @ (edges[-1] / lengths[-1]) < -0.019  # the whole rope slides
             heading = np.unwrap(np.arctan2(edges[:, 2], edges[:, 0]))
@@ -176,7 +181,8 @@ def test_no_friction_in_a_knot(model: str) -> None:
     sim, frame = pulled_knot(model, pull, 0.01, 30.0)
     x = frame.positions(0)
     stretch = np.linalg.norm(np.diff(x, axis=0), axis=1) / sim.scene.entries[0].rod.rest_lengths - 1.0
-    tension = 1e4 * 0.5 * (stretch[:-1] + stretch[1:])
+    pulled = stretching(sim) * stretch
+    tension = 0.5 * (pulled[:-1] + pulled[1:])
     invariant = 0.5 * curvature(x) ** 2 + tension
     loop = top_of_loop(x)
     assert invariant[loop].mean() == pytest.approx(pull, rel=0.03)
@@ -256,7 +262,7 @@ def test_a_spinning_rod_on_the_ground_starts_to_roll(model: str) -> None:
 
 def give_spin(sim: Simulation, model: str, spin: float) -> None:
     """Turns about the rod's own axis, rad/s."""
-    if model == "der":
+    if model in MODELS:  # these share the arrays of `der`
         sim.blocks[0].arrays.state.v[:-1, 3] = spin
         return
     raise NotImplementedError(model)
@@ -306,6 +312,12 @@ def test_a_thrown_rope_comes_to_rest(model: str, segments: int, seconds: int) ->
 # Impacts --------------------------------------------------------------------------------------------------------------
 
 
+LOST = {
+    "der": {4: 0.1, 16: 0.03},
+    "der2008": {4: 0.12, 16: 0.08},
+}  # of angular momentum in a second, at so many substeps
+
+
 def crossing(model: str, friction: float) -> Scene:
     """Two rods that meet askew in space."""
     scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
@@ -324,7 +336,7 @@ def momenta(sim: Simulation, frame: Frame, model: str) -> tuple[np.ndarray, np.n
         momentum = mass[:, None] * frame.velocities(k)
         linear += momentum.sum(axis=0)
         angular += np.cross(frame.positions(k), momentum).sum(axis=0)
-    if model == "der":
+    if model in MODELS:  # these share the arrays of `der`
         b = sim.blocks[0].arrays
         for first, end in zip(b.rods.start[:-1], b.rods.start[1:], strict=True):
             edges = np.diff(b.state.q[first:end, :3], axis=0)
@@ -338,7 +350,9 @@ def momenta(sim: Simulation, frame: Frame, model: str) -> tuple[np.ndarray, np.n
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 @pytest.mark.parametrize("substeps", [4, 16])
 def test_an_impact_keeps_momentum(model: str, friction: float, substeps: int) -> None:
-    """Linear momentum to a millionth of what either rod has; angular momentum up to the first order of the scheme. Energy falls."""
+    """Linear momentum to a millionth of what either rod has; angular momentum up to the first order of the scheme. Energy falls.
+
+    Fast projection takes angular momentum out of what turns, as the paper says of energy; by how much, test_invariants tells."""
     sim = Simulation(crossing(model, friction), tolerance=1e-9, threads=1, substeps=substeps)
     frame = sim.current()
     linear, angular = momenta(sim, frame, model)
@@ -347,7 +361,7 @@ def test_an_impact_keeps_momentum(model: str, friction: float, substeps: int) ->
     for frame in sim.frames(2, 25):
         now = momenta(sim, frame, model)
         assert np.linalg.norm(now[0] - linear) < 1e-6 * mass * 1.0
-        assert np.linalg.norm(now[1] - angular) < (0.1 if substeps == 4 else 0.03) * np.linalg.norm(angular)
+        assert np.linalg.norm(now[1] - angular) < LOST[model][substeps] * np.linalg.norm(angular)
         assert frame.report.energies.total < energy * (1.0 + 1e-9)
         energy = frame.report.energies.total
     assert energy < 0.9 * 0.5 * 2.0 * mass * 1.0  # they did meet

@@ -17,7 +17,7 @@ from .rods import circle, precise, rod, settled, stiffness, weightless
 
 def counted_twist(sim: Simulation, model: str) -> float:
     """Elastic twist of a closed rod in turns, as its model itself counts it, whole turns included."""
-    if model == "der":
+    if model in ("der", "der2008"):  # these share their arrays
         b = sim.blocks[0].arrays
         return float((b.state.twist - b.rods.rest[:, :, 4]).sum()) / (2.0 * math.pi)
     raise NotImplementedError(model)
@@ -108,7 +108,7 @@ def orbital(sim: Simulation, frame: Frame) -> np.ndarray:
 
 def spin(sim: Simulation, model: str) -> np.ndarray:
     """Angular momentum of an open rod's edges about their tangents."""
-    if model == "der":
+    if model in ("der", "der2008"):  # these share their arrays
         b = sim.blocks[0].arrays
         edges = np.diff(b.state.q[:, :3], axis=0)
         along = b.rods.mass[:-1, 3] * b.state.v[:-1, 3] / np.linalg.norm(edges, axis=1)

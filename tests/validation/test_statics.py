@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from tendril.core import Scene, Simulation
 from tendril.core.geometry.rotations import rotation_about
+from tendril.sample_scenes.experiments import localised_buckling
 
-from .cases import Case, runs
+from . import theory
+from .cases import Case, fitted_order, runs
 from .rods import line, precise, rod, settled, stiffness, weightless
 
 
@@ -73,6 +75,66 @@ def test_end_moment_closes_a_circle(case: Case, model: str) -> None:
         }
 
     case.check(model, measure)
+
+
+def test_the_deviation_of_localised_buckling_is_the_published_one() -> None:
+    b = localised_buckling
+    turn = 2.0 * math.pi * 27.0
+    expected = theory.localised_deviation(turn / 9.29, 0.3, 0.789 / 1.345, turn)
+    assert f"{expected:.3f}" == "0.919"
+    assert b.solution().deviation == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("case", "model"), runs("localised buckling"))
+def test_localised_buckling(case: Case, model: str) -> None:
+    """How far the envelope is from tanh^2; with second order the largest deviation tends to the published one too."""
+    deviations = []
+
+    def measure(segments: int) -> dict[str, float]:
+        found = localised_buckling.buckled(segments, case.parameters["refined"], model)
+        deviations.append(found.deviation)
+        return {"error": found.error}
+
+    case.check(model, measure)
+    extrapolated = deviations[-1] + (deviations[-1] - deviations[-2]) / 3.0
+    assert extrapolated == pytest.approx(localised_buckling.PUBLISHED, rel=1e-2 if len(deviations) == 2 else 2e-3)
+
+
+def curly(segments: int, model: str) -> Scene:
+    """A flat, twisted, naturally curved rod on an uneven mesh hangs from a clamp: all that the models share out differently."""
+    s = np.linspace(0.0, 1.0, segments + 1)
+    s = s + 0.3 / (2.0 * math.pi) * np.sin(2.0 * math.pi * s)
+    angle = 5.0 * s
+    points = np.stack([0.15 * np.cos(angle), 0.15 * np.sin(angle), -0.5 * s], axis=1)
+    scene = Scene(gravity=(0.0, 0.0, -10.0), drag=5.0)
+    scene.add(rod(points, stiffness(bend=(1.0, 3.0), twist=0.6), rest_twist=2.0, director=(0.0, 0.0, 1.0)), model)
+    scene.clamp(0, "start")
+    return scene
+
+
+def test_static_shapes_of_both_models_agree() -> None:
+    """As both are refined, to the order of the method; vertices lie at the same arc lengths on all levels."""
+    levels, apart = (20, 40, 80), []
+    for n in levels:
+        one, other = (settled(precise(curly(n, model))).current().positions(0) for model in ("der2008", "der"))
+        apart.append(float(np.abs(one - other).max()))
+    assert np.abs(other - curly(80, "der").entries[0].rod.points).max() > 0.05  # it does hang down
+    assert apart[-1] < 1e-4
+    assert 1.8 < fitted_order(levels, apart) < 2.3
+
+
+def test_explicit_steps_come_to_rest_where_implicit_ones_do() -> None:
+    """Thousands of the published steps, slowed down by drag, against the state of rest that `der` finds."""
+    sim = Simulation(curly(24, "der2008"), threads=1)
+    for _ in range(24 * 12):
+        frame = sim.step_frame()
+    assert frame.report.fallbacks == 0
+    assert np.abs(frame.velocities(0)).max() < 1e-6
+    x = frame.positions(0)
+    here = settled(precise(curly(24, "der2008"))).current().positions(0)
+    assert np.abs(x - here).max() < 1e-6  # the same energy
+    other = settled(precise(curly(24, "der"))).current().positions(0)
+    assert np.abs(x - other).max() < 2e-3  # of second order
 
 
 @pytest.mark.parametrize(("case", "model"), runs("buckled between pins"))

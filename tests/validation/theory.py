@@ -96,6 +96,18 @@ def cantilever_mode(b: float, s: np.ndarray) -> np.ndarray:
     return np.cosh(b * s) - np.cos(b * s) - ratio * (np.sinh(b * s) - np.sin(b * s))
 
 
+def localised_deviation(turn_by_length: float, shortening: float, twist_to_bend: float, turn: float) -> float:
+    """The largest angle from its axis of a long clamped rod that is twisted by `turn` (rad) and buckles into one helix as its ends
+    approach (van der Heijden and Thompson, 2000). Its width is s* = 2 EI / (GJ m tan(phi0 / 2)) where the twist is m per length;
+    the helix makes it shorter by 2 s* (1 - cos phi0) = 4 EI sin(phi0) / (GJ m) and takes 2 phi0 of the turn."""
+
+    def too_short(deviation: float) -> float:
+        twist = turn_by_length * (1.0 - 2.0 * deviation / turn)
+        return 4.0 * math.sin(deviation) / (twist_to_bend * twist) - shortening
+
+    return root(too_short, 0.01, 1.5)
+
+
 class Catenary(NamedTuple):
     a: float  # horizontal tension by weight per length
     sag: float

@@ -57,7 +57,7 @@ class DerBlock:
         tolerance: float,
         workers: Workers,
     ) -> None:
-        self.arrays = build(entries, holds)
+        self.arrays = self._build(entries, holds)
         b = self.arrays
         self.sample_start = b.rods.start
         self.generalized_start = 4 * b.rods.start
@@ -88,6 +88,9 @@ class DerBlock:
         self._half_edge = (
             0.5 * (b.state.q[self._after, :3] - b.state.q[self._hold_rows, :3]) if rows else np.zeros((0, 3))
         )
+
+    def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
+        return build(entries, holds)
 
     def hold_positions(self) -> Array:
         """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""

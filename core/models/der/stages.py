@@ -22,7 +22,7 @@ def make_base(
         q[i, 3] = 0.0
         geometry.base_twist[i, 0] = twist[i, 0]
         geometry.base_twist[i, 1] = twist[i, 1]
-        spin = _between(holds.spin[0, i], holds.spin[1, i], at)
+        spin = between(holds.spin[0, i], holds.spin[1, i], at)
         if rods.joint[i] == FRAMED:
             geometry.base_twist[i, 0] -= spin
             geometry.base_twist[i, 1] += spin
@@ -42,11 +42,11 @@ def place_frames(rods: Rods, holds: Holds, frames: HeldFrames, first: int, end: 
     for i in range(first, end):
         if rods.joint[i] == FRAMED:
             t0, t1 = get(holds.tangent[0], i), get(holds.tangent[1], i)
-            t = _blend(t0, t1, at)
-            d = _blend(transport(get(holds.director[0], i), t0, t), transport(get(holds.director[1], i), t1, t), at)
+            t = blend(t0, t1, at)
+            d = blend(transport(get(holds.director[0], i), t0, t), transport(get(holds.director[1], i), t1, t), at)
             put(frames.tangent, i, t)
             put(frames.director, i, transport(d, t, t))
-            frames.spin[i] = _between(holds.spin[0, i], holds.spin[1, i], at)
+            frames.spin[i] = between(holds.spin[0, i], holds.spin[1, i], at)
 
 
 @part
@@ -57,13 +57,13 @@ def place_held(
     for i in range(first, end):
         if rods.held[i, 0]:
             for c in range(3):
-                q[i, c] = _between(holds.position[0, i, c], holds.position[1, i, c], at)
+                q[i, c] = between(holds.position[0, i, c], holds.position[1, i, c], at)
     for i in range(first, end):
         if rods.edge_framed[i]:
             _, t = edge_of(q, i, i + 1 if i + 1 < end else first)
             u = transport(get(geometry.base_reference, i), get(geometry.base_t, i), t)
-            d = _blend(get(holds.director[0], i), get(holds.director[1], i), at)
-            spin = _between(holds.spin[0, i], holds.spin[1, i], at)
+            d = blend(get(holds.director[0], i), get(holds.director[1], i), at)
+            spin = between(holds.spin[0, i], holds.spin[1, i], at)
             # At the beginning theta was zero, and the director lay behind the material by the spin of that time.
             q[i, 3] = nearest_turn(signed_angle(u, transport(d, t, t), t), -frames.spin[i]) + spin
         elif rods.held[i, 3]:
@@ -71,13 +71,13 @@ def place_held(
 
 
 @part
-def _between(x: float, y: float, at: float) -> float:
+def between(x: float, y: float, at: float) -> float:
     """From x to y, where it arrives to the last bit."""
     return y if at == 1.0 else x + at * (y - x)
 
 
 @part
-def _blend(x: Vector, y: Vector, at: float) -> Vector:
+def blend(x: Vector, y: Vector, at: float) -> Vector:
     if at == 1.0:
         return y
     z = (x[0] + at * (y[0] - x[0]), x[1] + at * (y[1] - x[1]), x[2] + at * (y[2] - x[2]))
