@@ -16,7 +16,7 @@ from .contact.shapes import Collider, Shape
 from .errors import Array, TendrilError, array, dimensions, flag, not_negative, vector, whole
 from .rod import Rod
 
-MODELS = ("der",)
+MODELS = ("der", "compact")
 
 DEFAULT_FRICTION = 0.4
 LARGEST_FRICTION = 100.0

@@ -25,4 +25,8 @@ def make_block(
         from .der.block import DerBlock
 
         return DerBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+    if model == "compact":
+        from .compact.block import CompactBlock
+
+        return CompactBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     raise AssertionError(f"Scene.add lets no such model through: {model}")

@@ -1,0 +1,241 @@
+"""Steps of every rod: one or two stages, each a Newton solve; another integrator or half a step where it does not converge.
+
+Positions and directors are points in space that move under constraints which the unknowns fulfil by construction, so the stages are
+those of `der`: backward Euler, or SDIRK2 with two such stages from other starting points (see `der/stepping.py`). The midpoint
+rule goes on from the middle of a step by turning every segment as far again.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy import bool_
+from numpy.typing import NDArray
+
+from ...errors import Array
+from ...forces.air import cylinder_drag
+from ...geometry.quaternions import product
+from ...jit import kernel, part
+from ..der.arrays import BACKWARD_EULER, MIDPOINT, SDIRK2
+from ..der.stepping import GAMMA
+from .arrays import Arrays, Step
+from .evaluate import evaluate, firmness
+from .kinematics import displace, edge_count, get4, keep_base, place, put4, sample_forces, sample_motion
+from .matrix import factor_matrix, solve_matrix
+from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
+from .stages import copy_state, guess, measure, place_held, start_stage, take_velocities
+
+GAIN = 1e-3  # of its energy: what gains more in a step of SDIRK2, of nothing, takes a step of backward Euler instead
+
+
+@kernel
+def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_rod: int) -> None:
+    """Takes step.steps steps with rods first_rod ... last_rod - 1 but those to skip; with none of them it only measures.
+
+    Never raises. What was done is added up in the log's report, and the elastic energies at the end are written there.
+    """
+    rods, state, saved, holds, report = b.rods, b.state, b.saved, b.holds, b.log.report
+    smallest = 0.5**step.most_halvings
+    for r in range(first_rod, last_rod):
+        if skip[r]:
+            continue
+        first, end = rods.start[r], rods.start[r + 1]
+        done, part, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
+        watched = scheme == SDIRK2 and _at_rest(b, r)
+        energy = math.inf  # where the step begins; not known yet
+        while done < step.steps:
+            copy_state(state, saved, first, end, r)
+            if done == math.floor(done):
+                cylinder_drag(
+                    rods.radii, rods.mass, state.x, state.v, b.forces.wind, step.air_density, b.forces.drag_rate[0],
+                    b.forces.drag, first, end, rods.closed[r],
+                )  # fmt: skip
+            place_held(rods, holds, b.frames, b.geometry, state, r, done / step.steps)
+            copy_state(saved, state, first, end, r)
+            place(rods, state, b.geometry, r)
+            if watched and energy == math.inf:
+                energy, _ = _energy_and_work(b, r)
+            good = _attempt(b, step, r, done, part, scheme)
+            if good and watched:
+                now, work = _energy_and_work(b, r)
+                good = scheme == BACKWARD_EULER or now - energy - work <= GAIN * (energy + abs(work))
+                if good:
+                    energy = now
+            if not good:
+                copy_state(saved, state, first, end, r)
+                if scheme > BACKWARD_EULER:
+                    scheme -= 1
+                    report[r, FALLBACKS] += 1.0
+                    continue
+                if part > smallest:
+                    scheme = step.scheme
+                    part *= 0.5
+                    report[r, HALVINGS] += 1.0
+                    continue
+                report[r, FAILURES] += 1.0
+                give_up(b, r, (done + part) / step.steps)
+                energy = math.inf
+            scheme = step.scheme
+            done += part
+            # Back to longer parts where they fit again: done must stay a multiple of the part.
+            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
+                part *= 2.0
+        lay_out(b, r)
+        measure(rods, b.geometry, r, b.log.energy, r)
+
+
+@part
+def lay_out(b: Arrays, r: int) -> None:
+    """Directors and strains of the state, with holds where they are at the end of the step. The state stays as it is."""
+    rods, first, end = b.rods, b.rods.start[r], b.rods.start[r + 1]
+    copy_state(b.state, b.saved, first, end, r)
+    place_held(rods, b.holds, b.frames, b.geometry, b.state, r, 1.0)
+    copy_state(b.saved, b.state, first, end, r)
+    place(rods, b.state, b.geometry, r)
+    copy_state(b.saved, b.state, first, end, r)
+
+
+@part
+def _at_rest(b: Arrays, r: int) -> bool:
+    """No hold moves and no wind blows: then nothing but weight and loads may give the rod energy."""
+    holds = b.holds
+    if b.forces.wind[0] != 0.0 or b.forces.wind[1] != 0.0 or b.forces.wind[2] != 0.0:
+        return False
+    for i in range(b.rods.start[r], b.rods.start[r + 1]):
+        if holds.spin[0, i] != holds.spin[1, i]:
+            return False
+        for c in range(3):
+            moves = b.rods.held[i] and holds.position[0, i, c] != holds.position[1, i, c]
+            turns = (
+                holds.director[0, i, c] != holds.director[1, i, c] or holds.tangent[0, i, c] != holds.tangent[1, i, c]
+            )
+            if moves or turns:
+                return False
+    return True
+
+
+@part
+def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
+    """Energy of the rod at the iterate, but for that of its weight; and the work of weight and loads since the saved state."""
+    rods, state, saved, force = b.rods, b.state, b.saved, b.forces.force
+    energy = measure(rods, b.geometry, r, b.log.energy, r)
+    work = 0.0
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for c in range(9):
+            energy += 0.5 * rods.mass[i, c // 3] * state.v[i, c] * state.v[i, c]
+        for c in range(3):
+            work += force[i, c] * (state.x[i, c] - saved.x[i, c])
+    return energy, work
+
+
+@part
+def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: int) -> bool:
+    """Advances by `part` of a step from the state, which is placed. False if Newton did not converge."""
+    rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
+    first, end = rods.start[r], rods.start[r + 1]
+    y, v_star, strain_star, strain0, strain = stage.y, stage.v, stage.strain, stage.strain0, geometry.strain
+    fraction = GAMMA if scheme == SDIRK2 else 0.5 if scheme == MIDPOINT else 1.0
+    h = part * step.h * fraction
+    ratio = (1.0 - GAMMA) / GAMMA
+    start_stage(rods, state, geometry, stage, r)
+    for i in range(first, end):
+        for s in range(2):
+            for c in range(3):
+                strain0[i, s, c] = strain[i, s, c]
+                strain_star[i, s, c] = strain[i, s, c]
+    for k in range(2 if scheme == SDIRK2 else 1):
+        if k == 1:
+            for i in range(first, end):
+                for c in range(9):
+                    y[i, c] += ratio * h * state.v[i, c]
+                    v_star[i, c] += ratio * h * state.a[i, c]
+                for s in range(2):
+                    for c in range(3):
+                        strain_star[i, s, c] = strain0[i, s, c] + ratio * (strain[i, s, c] - strain0[i, s, c])
+        at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
+        keep_base(rods, state, system.base_q, system.base_root, r)
+        place_held(rods, b.holds, b.frames, geometry, state, r, at)
+        guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
+        if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
+            return False
+        if not take_velocities(rods, state, geometry, stage, r, h):
+            return False
+    if scheme == MIDPOINT:
+        _go_on(b, r, (done + part) / step.steps)
+    return True
+
+
+@part
+def _go_on(b: Arrays, r: int, at: float) -> None:
+    """From the middle of a step to its end: q (q0^-1 q), and velocities that change as much again."""
+    rods, state, saved, stage = b.rods, b.state, b.saved, b.stage
+    first, end = rods.start[r], rods.start[r + 1]
+    for c in range(3):
+        state.x[first, c] += state.x[first, c] - stage.y[first, c]
+    for j in range(first, first + edge_count(rods, r)):
+        p = get4(saved.q, j)
+        q = get4(state.q, j)
+        put4(state.q, j, product(q, product((p[0], -p[1], -p[2], -p[3]), q)))
+    for i in range(first, end):
+        if not rods.held[i]:
+            for c in range(9):
+                state.v[i, c] += state.v[i, c] - stage.v[i, c]
+    place_held(rods, b.holds, b.frames, b.geometry, state, r, at)
+    place(rods, state, b.geometry, r)
+
+
+@part
+def give_up(b: Arrays, r: int, at: float) -> None:
+    """The last resort where no step converges: the rod stays as it is, but for what is held, and loses its speed."""
+    rods, state = b.rods, b.state
+    place_held(rods, b.holds, b.frames, b.geometry, state, r, at)
+    place(rods, state, b.geometry, r)
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for c in range(9):
+            state.v[i, c] = 0.0
+            state.a[i, c] = 0.0
+        for c in range(3):
+            state.pull[i, c] = 0.0
+    for c in range(3):
+        state.loop[r, c] = 0.0
+
+
+@kernel
+def solve_rods(b: Arrays, h: float, x: Array, first_rod: int, last_rod: int) -> None:
+    """Applies the inverse of the matrix of a stage of length h at the state to x (N + R, 3), in place."""
+    rods, stage, geometry, system, state = b.rods, b.stage, b.geometry, b.system, b.state
+    for r in range(first_rod, last_rod):
+        lay_out(b, r)
+        for i in range(rods.start[r], rods.start[r + 1]):
+            for s in range(2):
+                for c in range(3):
+                    stage.strain[i, s, c] = geometry.strain[i, s, c]
+        firm = firmness(rods, b.forces, state, r, h)
+        for attempt in range(2):
+            evaluate(rods, b.forces, stage, geometry, system, state, r, h, firm, attempt == 0)
+            if factor_matrix(rods, geometry, system, r):
+                solve_matrix(rods, geometry, system, x, r, 0.0)
+                break
+
+
+@kernel
+def map_motion(b: Arrays, x: Array, out: Array) -> None:
+    """out (N, 4) = J x: the motion of vertices and the turn of edges at the iterate."""
+    for r in range(len(b.rods.closed)):
+        sample_motion(b.rods, b.geometry, x, out, r)
+
+
+@kernel
+def map_forces(b: Arrays, forces: Array, out: Array) -> None:
+    """out (N + R, 3) = J^T of forces (N, 4)."""
+    for r in range(len(b.rods.closed)):
+        sample_forces(b.rods, b.geometry, forces, out, r)
+
+
+@kernel
+def disturb_rods(b: Arrays, x: Array) -> None:
+    """Moves all rods by x (N + R, 3) from where they are."""
+    system = b.system
+    for r in range(len(b.rods.closed)):
+        keep_base(b.rods, b.state, system.base_q, system.base_root, r)
+        displace(b.rods, b.state, b.geometry, system.base_q, system.base_root, x, 1.0, r)
