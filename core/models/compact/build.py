@@ -10,12 +10,12 @@ import numpy as np
 from ...errors import Array, TendrilError
 from ...geometry.quaternions import from_frame, product, relative
 from ...rod import Rod
-from ...scene import Entry, Hold
+from ...scene import Entry, Hold, held_vertices
 from ..der.arrays import FRAMED, FREE_END, INNER
 from ..der.build import Shape, _half_lengths, _middles, _shapes, _vertex_frame
 from .arrays import Arrays, make_arrays
 
-TAUT = 1e-9  # relative: by so much holds may be farther apart than the rod between them is long
+TAUT = 1e-6  # relative: by so much holds may be farther apart than the rod between them is long
 Frame = tuple[float, float, float, float]
 
 
@@ -57,6 +57,8 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
             rods.arm[first + hold.index] = 0.0
             continue
         rods.held[first + hold.index] = hold.holds_position
+        if hold.along is not None:
+            rods.rail[first + hold.index] = hold.along
         if hold.holds_frame:
             rods.joint[first + hold.index] = FRAMED
     _check(rod, holds)
@@ -173,18 +175,15 @@ def _check(rod: Rod, holds: list[Hold]) -> None:
     if not abs(rod.rest_twist) * longest < math.pi:
         cure = f"a compact rod with segments of {longest:.4g} m holds less than {math.pi / longest:.4g} rad/m"
         raise TendrilError("rest_twist", rod.rest_twist, f"{cure}: give it more segments, or choose the model der")
-    places = sorted({k for hold in holds if hold.holds_position for k in _vertices(hold, rod)})
-    along = np.concatenate([[0.0], np.cumsum(rod.rest_lengths)])
-    for i, j in zip(places[:-1], places[1:], strict=True):
-        apart, most = float(np.linalg.norm(rod.points[j] - rod.points[i])), float(along[j] - along[i])
-        if rod.closed:
-            most = min(most, rod.length - most) if len(places) == 2 else most
-        if apart > most * (1.0 + TAUT):
-            cure = (
-                f"the compact rod between them is {most:.6g} m long and can't stretch: hold them nearer to each other"
-            )
-            raise TendrilError(f"the distance of the held vertices {i} and {j}", apart, cure)
-
-
-def _vertices(hold: Hold, rod: Rod) -> tuple[int, ...]:
-    return (hold.index, (hold.index + 1) % rod.vertex_count) if hold.kind == "edge" else (hold.index,)
+    fixed = [hold for hold in holds if hold.holds_position and hold.along is None]
+    places = sorted({vertex for hold in fixed for vertex in held_vertices(hold, rod)})
+    ways = list(zip(places[:-1], places[1:], strict=True))
+    if rod.closed and len(places) > 1:
+        ways.append((places[-1], places[0] + rod.vertex_count))
+    along = np.concatenate([[0.0], np.cumsum(np.tile(rod.rest_lengths, 2))])
+    for i, j in ways:
+        apart = float(np.linalg.norm(rod.points[j % rod.vertex_count] - rod.points[i]))
+        length = float(along[j] - along[i])
+        if apart > length * (1.0 + TAUT) or (j == i + 1 and apart < length * (1.0 - TAUT)):
+            cure = f"the compact rod between them is {length:.6g} m long and does not stretch: hold them at another distance"
+            raise TendrilError(f"the distance of the held vertices {i} and {j % rod.vertex_count}", apart, cure)

@@ -31,7 +31,7 @@ from .arrays import Arrays, Geometry, Rods, System
 from .evaluate import curve, elements, firm_holds, sections, vertices, firmness, fix_edges, gather_gradient
 from .kinematics import displace, edge_count, keep_base, place, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
-from .newton import copy_negative, foresee, weigh
+from .newton import copy_negative, foresee, meet_holds, weigh
 from .stages import copy_state, guess, measure, place_held, start_stage, take_velocities
 
 FARTHEST = 0.7  # rad: rotation of an edge in one iteration
@@ -254,6 +254,11 @@ def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
     for k in range(begin, stop):
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
+        if not creep:
+            length = 0.0
+            for i in range(first, end):
+                length += rods.rest_length[i]
+            meet_holds(rods, b.geometry, b.system, state, r, firmness(rods, b.forces, state, r, h), length)
         take_velocities(rods, state, b.geometry, b.stage, r, h)
         for i in range(first, end):
             for c in range(9):

@@ -40,7 +40,7 @@ MOST = 20_000
 
 @part
 def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Array, r: int) -> None:
-    """out = A x for an open rod: forwards the motion of the vertices, backwards the forces on them. (18), (19)"""
+    """out = A x without pushes: forwards the motion of the vertices, backwards the forces on them. (18), (19)"""
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
     h, d, o, d3, arm = system.h, system.d, system.o, geometry.d3, rods.arm
     p = get3(x, n + r)
@@ -58,6 +58,9 @@ def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Arra
             put3(out, i, own)
             way = cross(phi, get3(d3, i))
             p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
+    if rods.closed[r]:
+        add3(out, first, image(get9(system.seam, r), get3(x, last - 1)), 1.0)
+        add3(out, last - 1, image_t(get9(system.seam, r), get3(x, first)), 1.0)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
         if i < last:

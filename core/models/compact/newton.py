@@ -7,7 +7,7 @@ import math
 from ...errors import Array
 from ...geometry.frames import cross, dot
 from ...jit import part
-from ...linalg.small import get3
+from ...linalg.small import get3, put3
 from .arrays import ELIMINATION, Forces, Geometry, Rods, Stage, State, Step, System
 from .evaluate import evaluate, firmness
 from .gradients import conjugate_gradients
@@ -16,8 +16,8 @@ from .matrix import factor_matrix, solve_matrix
 
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
 FARTHEST = 1.0  # rad that an edge turns in an iteration
-MET = 1e-11  # of the rod's length: by so much holds may be missed
-POLISHES = 4  # iterations that only serve to meet holds
+MET = 1e-15  # of the rod's length: by so much holds may be missed
+MOST_PASSES = 8  # that only serve to meet holds
 SLACK = 1e-3  # of the rod's length: a hold that is farther out of reach pulls no harder
 
 ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES, GRADIENTS = range(6)  # columns of the report
@@ -36,7 +36,7 @@ def minimise(
     """
     base_value, base_misses, nu = math.inf, 0.0, 0.0
     largest, slope, size = math.inf, 0.0, 1.0
-    iterations, polishes = 0, 0
+    iterations = 0
     length = _length(rods, r)
     while True:
         firm = firmness(rods, forces, state, r, h)
@@ -59,11 +59,9 @@ def minimise(
             _keep_direction(rods, system, r)
             if left <= step.tolerance:
                 displace(rods, state, geometry, system.base_q, system.base_root, system.direction, 1.0, r)
-                polishes += 1
-                if missed(rods, geometry, r) <= MET * length or polishes > POLISHES:
-                    return True
-                base_value, largest = math.inf, math.inf
-                continue
+                if step.solver == ELIMINATION or rods.closed[r]:
+                    meet_holds(rods, geometry, system, state, r, firm, length)
+                return True
             base_value, base_misses, largest, slope = value, misses, trial_largest, min(trial_slope, 0.0)
             size = 1.0 if trial_turn < FARTHEST else FARTHEST / trial_turn
         else:
@@ -161,6 +159,43 @@ def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int
             state.loop[r, c] -= system.closed_by[r, c]
             most = max(most, abs(state.loop[r, c]))
     return float(most)
+
+
+@part
+def meet_holds(
+    rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, length: float
+) -> None:
+    """Newton's last step is straight, the ways of the vertices are not. What holds and loops are missed by after it is made up for with
+    the factored matrix at hand, as long as that gets better."""
+    before = math.inf
+    for _ in range(MOST_PASSES):
+        miss = missed(rods, geometry, r)
+        if not MET * length < miss < 0.5 * before:
+            break
+        before = miss
+        _pull_back(rods, geometry, system.trial, r, firm)
+        solve_matrix(rods, geometry, system, system.trial, r, 1.0)
+        foresee(rods, geometry, system, state, r, firm, length)
+        keep_base(rods, state, system.base_q, system.base_root, r)
+        displace(rods, state, geometry, system.base_q, system.base_root, system.trial, 1.0, r)
+        if not missed(rods, geometry, r) < miss:
+            displace(rods, state, geometry, system.base_q, system.base_root, system.trial, 0.0, r)
+            break
+
+
+@part
+def _pull_back(rods: Rods, geometry: Geometry, out: Array, r: int, firm: float) -> None:
+    """What springs at the holds push with, as a right-hand side."""
+    first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
+    last = first + edge_count(rods, r)
+    f = (0.0, 0.0, 0.0)
+    for i in range(end - 1, first - 1, -1):
+        m = cross(get3(geometry.d3, i), f) if i < last else (0.0, 0.0, 0.0)
+        put3(out, i, (rods.arm[i] * m[0], rods.arm[i] * m[1], rods.arm[i] * m[2]))
+        if rods.held[i]:
+            miss = get3(geometry.miss, i)
+            f = (f[0] - firm * miss[0], f[1] - firm * miss[1], f[2] - firm * miss[2])
+    put3(out, n + r, f)
 
 
 @part
