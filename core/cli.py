@@ -88,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--list", action="store_true", help="names, titles and sources of all experiments")
     sub.add_argument("--out", default="out", metavar="FOLDER", help="where NAME.png is written (out)")
     sub.add_argument("--no-picture", action="store_true", help="numbers alone")
+    sub.add_argument(
+        "--model", metavar="MODEL", help="of the rods, where there is a choice; NAME_MODEL.png is written then"
+    )
 
     add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # it reads its words itself
     return parser
@@ -308,7 +311,13 @@ def experiment(chosen: argparse.Namespace) -> int:
         return 0
     if chosen.name not in table:
         raise TendrilError("experiment", chosen.name or "missing", f"choose one of {', '.join(table)}")
-    code: int = command.perform(table[chosen.name], Path(chosen.out), not chosen.no_picture)
+    models = table[chosen.name].models
+    if chosen.model is not None and chosen.model not in models:
+        cure = (
+            f"choose one of {', '.join(models)}" if models else f"leave it out: {chosen.name} has no choice of models"
+        )
+        raise TendrilError("--model", chosen.model, cure)
+    code: int = command.perform(table[chosen.name], Path(chosen.out), not chosen.no_picture, chosen.model)
     return code
 
 

@@ -42,6 +42,19 @@ def from_rotation_vector(w: Vector) -> Quaternion:
 
 
 @kernel
+def rotation_vector(q: Quaternion) -> Vector:
+    """The inverse of `from_rotation_vector`, of a length up to pi."""
+    w, x, y, z = q if q[0] >= 0.0 else (-q[0], -q[1], -q[2], -q[3])
+    sine = math.sqrt(x * x + y * y + z * z)
+    if sine < 1e-3:
+        square = sine * sine
+        f = 2.0 + square * (1 / 3 + square * (3 / 20 + square * (5 / 56)))  # 2 asin(s) / s
+    else:
+        f = 2.0 * math.atan2(sine, w) / sine
+    return (f * x, f * y, f * z)
+
+
+@kernel
 def turned(w: Vector, q: Quaternion) -> Quaternion:
     """exp(w) q, of length one whatever round-off does."""
     r = product(from_rotation_vector(w), q)

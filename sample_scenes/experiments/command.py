@@ -18,19 +18,20 @@ def describe() -> str:
     return _aligned([(experiment.name, experiment.title, experiment.source) for experiment in TABLE.values()])
 
 
-def perform(experiment: Experiment, out: Path, picture: bool = True) -> int:
-    """The exit code: 1 if a number is not as expected."""
+def perform(experiment: Experiment, out: Path, picture: bool = True, model: str | None = None) -> int:
+    """The exit code: 1 if a number is not as expected. `model` is that of the rods, where there is a choice."""
     if picture:  # what can't be drawn or written is said before time is spent
         check_installed()
         out.mkdir(parents=True, exist_ok=True)
-    print(f"{experiment.title} ({experiment.source})", flush=True)
+    title = experiment.title if model is None else f"{experiment.title}, {model}"
+    print(f"{title} ({experiment.source})", flush=True)
     started = time.perf_counter()
-    outcome = experiment.run()
+    outcome = experiment.run() if model is None else experiment.run(model)
     seconds = time.perf_counter() - started
     print(f"\n{report(outcome)}\n", flush=True)
     if picture:
-        file = out / f"{experiment.name}.png"
-        draw(outcome, file, experiment.title, experiment.source)
+        file = out / f"{experiment.name if model is None else f'{experiment.name}_{model}'}.png"
+        draw(outcome, file, title, experiment.source)
         print(f"{file}, ", end="")
     print(f"{seconds:.1f} s")
     amiss = [number.name for number in outcome.numbers if not number.within]

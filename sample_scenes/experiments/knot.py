@@ -23,6 +23,7 @@ RADIUS = 0.03  # m
 MODULUS = 20e6  # Pa, Young's and shear modulus alike
 DENSITY = 0.1  # kg/m3
 INEXTENSIBLE = 1e8  # N: the paper's rod does not stretch at all
+KEPT = {"der": 1e-3, "compact": 1e-12}  # the length, by rods that hardly stretch and by rods that can't
 FRICTION = 0.1
 STEP = 0.003  # s
 WEAK, STRONG = 200.0, 20_000.0  # N
@@ -51,7 +52,7 @@ def pull(t: float) -> float:
     return float(WEAK * min(t / DRAWN, 1.0) * (STRONG / WEAK) ** grown)
 
 
-def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
+def simulation(threads: int | None = None, model: str = "der") -> tuple[Rod, Simulation]:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     bend = MODULUS * inertia
     made_of = Stiffness(
@@ -59,7 +60,7 @@ def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
     )
     rod = Rod.from_points(loose_knot(), RADIUS, stiffness=made_of, rest="straight")
     scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
-    scene.add(rod, friction=FRICTION)
+    scene.add(rod, model, friction=FRICTION)
     scene.pin(0, "start")
     scene.load(0, "end", lambda t: (pull(t), 0.0, 0.0))
     return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads)
@@ -70,18 +71,18 @@ def span(frame: Frame) -> float:
     return float(np.linalg.norm(x[-1] - x[0]))
 
 
-def run() -> Outcome:
-    rod, sim = simulation()
+def run(model: str = "der") -> Outcome:
+    rod, sim = simulation(model=model)
     frames, seconds = [sim.current()], []
     for _ in range(round(SECONDS / STEP)):
         start = time.perf_counter()
         frames.append(sim.step_frame())
         seconds.append(time.perf_counter() - start)
-    return told(rod, frames, float(np.mean(seconds)))
+    return told(rod, frames, float(np.mean(seconds)), KEPT[model])
 
 
-def told(rod: Rod, frames: list[Frame], seconds: float) -> Outcome:
-    """Of all frames, and how long one took."""
+def told(rod: Rod, frames: list[Frame], seconds: float, kept: float) -> Outcome:
+    """Of all frames, and how long one took. `kept` is how well the length must be."""
     times = np.array([frame.time for frame in frames])
     spans = np.array([span(frame) for frame in frames])
     lengths = np.array([np.linalg.norm(np.diff(frame.positions(0), axis=0), axis=1).sum() for frame in frames])
@@ -92,7 +93,7 @@ def told(rod: Rod, frames: list[Frame], seconds: float) -> Outcome:
 
     numbers = [
         Number.equal("looks at which it is a trefoil", sum(is_trefoil(f.positions(0), False) for f in looks), len(looks)),
-        Number.between("length changes by", float(np.abs(lengths / LENGTH - 1.0).max()), 0.0, 1e-3, says="inextensible"),
+        Number.between("length changes by", float(np.abs(lengths / LENGTH - 1.0).max()), 0.0, kept, says="inextensible"),
         Number("taken up by the knot at 200 N", LENGTH - spans[weak], "m"),
         Number.between("at 20,000 N", LENGTH - spans[-1], 0.0, 0.5 * (LENGTH - spans[weak]), "m", "much tighter"),
         *(

@@ -52,8 +52,8 @@ class State(NamedTuple):
 
     x: Array  # (N, 3)
     q: Array  # (N, 4) quaternions of the edges' material frames
-    v: Array  # (N, 9) velocities of vertices, of d1 and of d2
-    a: Array  # (N, 9) their accelerations at the end of the last stage, to start Newton from
+    v: Array  # (N, 6) velocities of vertices and angular velocities of edges, in space
+    a: Array  # (N, 6) their rates of change at the end of the last stage, to start Newton from
     pull: Array  # (N, 3) N: what holds give; Lagrange multipliers
     loop: Array  # (R, 3) N: what keeps closed rods closed
 
@@ -68,10 +68,14 @@ class Forces(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Where a stage starts: M (y - y* - h v*) / h^2 = forces on y = (x, d1, d2); strain rates are (strain - strain*) / h."""
+    """Where a stage starts, x* and q* with v*: vertices aim at x* + h v*, and edges at q* turned by h v*. Strain rates are
+    (strain - strain*) / h."""
 
-    y: Array  # (N, 9)
-    v: Array  # (N, 9)
+    x: Array  # (N, 3)
+    q: Array  # (N, 4)
+    v: Array  # (N, 6)
+    aim: Array  # (N, 6) where d1 and d2 aim, times their inertia by h^2; and what brakes them
+    weight: Array  # (N, 2) the factors in there
     strain: Array  # (N, 2, 3)
     strain0: Array  # (N, 2, 3) strains at the beginning of the attempt
 
@@ -163,7 +167,7 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
         return np.zeros(shape)
 
     def state() -> State:
-        return State(zeros(n, 3), zeros(n, 4), zeros(n, 9), zeros(n, 9), zeros(n, 3), zeros(rods, 3))
+        return State(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 3), zeros(rods, 3))
 
     return Arrays(
         rods=Rods(
@@ -189,7 +193,7 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
         forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(1)),
-        stage=Stage(zeros(n, 9), zeros(n, 9), zeros(n, 2, 3), zeros(n, 2, 3)),
+        stage=Stage(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 2), zeros(n, 2, 3), zeros(n, 2, 3)),
         geometry=Geometry(
             d1=zeros(n, 3),
             d2=zeros(n, 3),

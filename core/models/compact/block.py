@@ -252,8 +252,10 @@ class CompactBlock:
         b = self.arrays
         self._lay_out()
         bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
-        squares = (b.state.v**2).reshape(-1, 3, 3).sum(axis=2)
-        kinetic = 0.5 * float((b.rods.mass * squares).sum())
+        kinetic = 0.5 * float(np.einsum("i,ij,ij->", b.rods.mass[:, 0], self.velocities(), self.velocities()))
+        for k, director in ((1, b.geometry.d1), (2, b.geometry.d2)):
+            moves = np.cross(b.state.v[:, 3:], director)
+            kinetic += 0.5 * float(np.einsum("i,ij,ij->", b.rods.mass[:, k], moves, moves))
         height = -float((b.rods.mass[:, 0] * (b.state.x @ gravity)).sum())
         return Energies(kinetic, 0.0, bend, twist, height)
 

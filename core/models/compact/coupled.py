@@ -32,7 +32,7 @@ from .evaluate import curve, elements, firm_holds, sections, vertices, firmness,
 from .kinematics import displace, edge_count, keep_base, place, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
 from .newton import copy_negative, foresee, meet_holds, weigh
-from .stages import copy_state, guess, measure, place_held, start_stage, take_velocities
+from .stages import aim_sections, copy_state, guess, measure, place_held, start_stage, take_velocities
 
 FARTHEST = 0.7  # rad: rotation of an edge in one iteration
 SETTLED = 0.1  # segment lengths: after shorter steps, the forces of holds follow
@@ -57,7 +57,7 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
         place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
         copy_state(b.kept, state, first, end, r)
         place(rods, state, geometry, r)
-        start_stage(rods, state, geometry, stage, r)
+        start_stage(rods, state, stage, r)
         for i in range(first, end):
             geometry.turn[i] = 0.0
             for c in range(3):
@@ -66,6 +66,7 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
                 for s in range(2):
                     stage.strain[i, s, c] = geometry.strain[i, s, c]
         keep_base(rods, state, system.base_q, system.base_root, r)
+        aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
         place_held(rods, b.holds, b.frames, geometry, state, r, 1.0)
         # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
         rest = _guess(b, r, h, 0.0)
@@ -88,7 +89,7 @@ def _guess(b: Arrays, r: int, h: float, going: float) -> float:
     potential = measure(rods, geometry, r, b.log.energy, r)
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
-            deviation = state.x[i, c] - stage.y[i, c] - h * stage.v[i, c]
+            deviation = state.x[i, c] - stage.x[i, c] - h * stage.v[i, c]
             potential += deviation * (0.5 * rods.mass[i, 0] * deviation / (h * h) - b.forces.force[i, c])
     return potential if math.isfinite(potential) else math.inf
 
@@ -98,7 +99,7 @@ def _evaluate(b: Arrays, r: int, h: float, firm: float, exact: bool, pushes: Pus
     """The system of a rod by itself, under pushes. Returns its potential, with what its holds and loops add to it."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
     potential, _, _ = vertices(rods, b.forces, stage, geometry, system, state, r, h)
-    potential += sections(rods, b.forces, stage, geometry, system, r, h, exact)
+    potential += sections(rods, stage, geometry, system, r, exact)
     potential += elements(rods, stage, geometry, system, state.q, r, rods.damping_time[r] / h, exact)
     if pushed:
         for i in range(rods.start[r], rods.start[r + 1]):
@@ -259,9 +260,9 @@ def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
             for i in range(first, end):
                 length += rods.rest_length[i]
             meet_holds(rods, b.geometry, b.system, state, r, firmness(rods, b.forces, state, r, h), length)
-        take_velocities(rods, state, b.geometry, b.stage, r, h)
+        take_velocities(rods, state, b.stage, r, h)
         for i in range(first, end):
-            for c in range(9):
+            for c in range(6):
                 state.a[i, c] = 0.0  # what a push gave does not go on
                 if creep:
                     state.v[i, c] = 0.0

@@ -12,7 +12,7 @@ from .evaluate import evaluate
 from .gradients import conjugate_gradients, multiply
 from .kinematics import displace, keep_base, turn_edges
 from .matrix import factor_matrix, solve_matrix
-from .stages import start_stage
+from .stages import aim_sections, start_stage
 from .stepping import lay_out
 
 
@@ -20,7 +20,7 @@ from .stepping import lay_out
 def open_rod(b: Arrays, r: int) -> None:
     """Makes the state the base of displacements, and of a stage that starts there."""
     lay_out(b, r)
-    start_stage(b.rods, b.state, b.geometry, b.stage, r)
+    start_stage(b.rods, b.state, b.stage, r)
     keep_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
     for i in range(b.rods.start[r], b.rods.start[r + 1]):
         b.geometry.turn[i] = 0.0
@@ -36,6 +36,7 @@ def potential_at(b: Arrays, r: int, h: float, firm: float, x: Array, exact: bool
     """At a displacement x (N + R, 3) from the base, with what holds and loops add; the system there is that of `evaluate`."""
     displace(b.rods, b.state, b.geometry, b.system.base_q, b.system.base_root, x, 1.0, r)
     turn_edges(b.rods, b.geometry, r)
+    aim_sections(b.rods, b.stage, b.forces.drag_rate[0], r, h)
     potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, firm, exact)
     for i in range(b.rods.start[r], b.rods.start[r + 1]):
         if b.rods.held[i]:

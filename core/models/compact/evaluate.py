@@ -4,8 +4,8 @@ As in the paper the Hessian is J^T H J, and what it drops, (dJ/ds) : (dE/dx), ca
 are sums of terms that depend on one rotation each, so it only changes the diagonal blocks. With `exact` it is there.
 
 The inertia of a segment's sections is that of its directors, I1 |d1'|^2 / 2 + I2 |d2'|^2 / 2: the same as (31) with the
-radius that is missing there, but for the averaging over two segments, which would leave a twist to and fro without inertia. The
-directors' accelerations are those of points in space, so nothing gyroscopic must be added.
+radius that is missing there, but for the averaging over two segments, which would leave a twist to and fro without inertia. They
+aim at where the angular velocity would turn them, and not straight on: a rod that spins keeps its spin.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def evaluate(
 
     `firm` is the stiffness of holds; with `exact` the Hessian is the true one, otherwise a positive definite part of it."""
     potential, misses, most = vertices(rods, forces, stage, geometry, system, state, r, h)
-    potential += sections(rods, forces, stage, geometry, system, r, h, exact)
+    potential += sections(rods, stage, geometry, system, r, exact)
     potential += elements(rods, stage, geometry, system, state.q, r, rods.damping_time[r] / h, exact)
     curve(rods, geometry, system, state.loop, r, exact)
     firm_holds(rods, geometry, system, r, firm)
@@ -83,13 +83,13 @@ def vertices(
             hh[i, c] = 0.0
         hh[i, 0], hh[i, 2], hh[i, 5] = m, m, m
         for c in range(3):
-            deviation = x[i, c] - stage.y[i, c] - h * stage.v[i, c]
+            deviation = x[i, c] - stage.x[i, c] - h * stage.v[i, c]
             g[i, c] = m * deviation - force[i, c]
             potential += deviation * (0.5 * m * deviation - force[i, c])
         if drag[i, 0] != 0.0 or drag[i, 2] != 0.0 or drag[i, 5] != 0.0:
-            a = x[i, 0] - stage.y[i, 0] - h * wind[0]
-            b = x[i, 1] - stage.y[i, 1] - h * wind[1]
-            c_ = x[i, 2] - stage.y[i, 2] - h * wind[2]
+            a = x[i, 0] - stage.x[i, 0] - h * wind[0]
+            b = x[i, 1] - stage.x[i, 1] - h * wind[1]
+            c_ = x[i, 2] - stage.x[i, 2] - h * wind[2]
             fx = (drag[i, 0] * a + drag[i, 1] * b + drag[i, 3] * c_) * ih
             fy = (drag[i, 1] * a + drag[i, 2] * b + drag[i, 4] * c_) * ih
             fz = (drag[i, 3] * a + drag[i, 4] * b + drag[i, 5] * c_) * ih
@@ -110,14 +110,11 @@ def vertices(
 
 
 @part
-def sections(
-    rods: Rods, forces: Forces, stage: Stage, geometry: Geometry, system: System, r: int, h: float, exact: bool
-) -> float:
-    """(31). With |d| = 1 the potential m |d - d~|^2 / 2 h^2 is a constant less m d~ . d / h^2, d~ = d* + h d*'."""
+def sections(rods: Rods, stage: Stage, geometry: Geometry, system: System, r: int, exact: bool) -> float:
+    """(31). With |d| = 1 the potential m |d - d~|^2 / 2 h^2 is a constant less m d~ . d / h^2, where d~ is the director's aim."""
     first = rods.start[r]
-    y, v, mass, rate = stage.y, stage.v, rods.mass, forces.drag_rate[0]
+    aim, weight = stage.aim, stage.weight
     c, d, o = system.c, system.d, system.o
-    ih = 1.0 / h
     potential = 0.0
     for j in range(first, rods.start[r + 1]):
         for s in range(9):
@@ -130,23 +127,16 @@ def sections(
     for j in range(first, first + edge_count(rods, r)):
         for k in range(2):
             director = get3(geometry.d1, j) if k == 0 else get3(geometry.d2, j)
-            m = mass[j, 1 + k] * ih * ih
-            brake = mass[j, 1 + k] * rate * ih
-            s = 3 * (k + 1)
-            goal = (
-                m * (y[j, s] + h * v[j, s]) + brake * y[j, s],
-                m * (y[j, s + 1] + h * v[j, s + 1]) + brake * y[j, s + 1],
-                m * (y[j, s + 2] + h * v[j, s + 2]) + brake * y[j, s + 2],
-            )
+            goal = (aim[j, 3 * k], aim[j, 3 * k + 1], aim[j, 3 * k + 2])
             near = dot(goal, director)
-            potential += m + brake - near
+            potential += weight[j, k] - near
             add3(c, j, cross(goal, director), 1.0)
             if exact:
                 add6(d, j, symmetric(outer(goal, director, -1.0)), 1.0)
                 for e in (0, 2, 5):
                     d[j, e] += near
             else:
-                add6(d, j, _across(director), m + brake)
+                add6(d, j, _across(director), weight[j, k])
     return potential
 
 

@@ -6,13 +6,15 @@ import math
 
 from ...errors import Array
 from ...geometry.frames import cross, dot, transport
-from ...geometry.quaternions import from_frame
+from ...geometry.quaternions import directors_of, product, rotation_vector, turned
 from ...jit import part
 from ...linalg.small import get3, put3
 from ..der.arrays import FRAMED, HeldFrames, Holds
 from ..der.stages import place_frames
 from .arrays import Geometry, Rods, Stage, State
 from .kinematics import edge_count, frame_quaternion, get4, place, put4, root_fixed
+
+FAST = 2.0  # rad in a step
 
 
 @part
@@ -24,7 +26,7 @@ def copy_state(source: State, target: State, first: int, end: int, r: int) -> No
             target.pull[i, c] = source.pull[i, c]
         for c in range(4):
             target.q[i, c] = source.q[i, c]
-        for c in range(9):
+        for c in range(6):
             target.v[i, c] = source.v[i, c]
             target.a[i, c] = source.a[i, c]
     for c in range(3):
@@ -73,15 +75,60 @@ def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
 
 
 @part
-def start_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int) -> None:
-    """Where a step starts, with the directors that `place` has found."""
+def start_stage(rods: Rods, state: State, stage: Stage, r: int) -> None:
+    """Where a step starts."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        put3(stage.x, i, get3(state.x, i))
+        put4(stage.q, i, get4(state.q, i))
+        for c in range(6):
+            stage.v[i, c] = state.v[i, c]
+
+
+@part
+def go_on_stage(rods: Rods, state: State, stage: Stage, r: int, way: float) -> None:
+    """The second stage of SDIRK2 starts farther on by `way` seconds, with the velocities and accelerations of the first."""
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
-            stage.y[i, c] = state.x[i, c]
-            stage.y[i, 3 + c] = geometry.d1[i, c]
-            stage.y[i, 6 + c] = geometry.d2[i, c]
-        for c in range(9):
-            stage.v[i, c] = state.v[i, c]
+            stage.x[i, c] += way * state.v[i, c]
+        put4(stage.q, i, turned((way * state.v[i, 3], way * state.v[i, 4], way * state.v[i, 5]), get4(stage.q, i)))
+        for c in range(6):
+            stage.v[i, c] += way * state.a[i, c]
+
+
+@part
+def foreseen_spin(stage: Stage, j: int, h: float) -> tuple[float, float, float]:
+    """The angular velocity with which a free segment goes on. One that spins about its axis and tilts precesses:
+    J W' = -W x J W, and of a round section half of what changes is the turning of the axis itself."""
+    _, _, t = directors_of(get4(stage.q, j))
+    w = (stage.v[j, 3], stage.v[j, 4], stage.v[j, 5])
+    along = dot(w, t)
+    angle = h * along
+    across = (w[0] - along * t[0], w[1] - along * t[1], w[2] - along * t[2])
+    side = cross(t, across)
+    s, c = math.sin(angle), math.cos(angle)
+    return (
+        along * t[0] + c * across[0] + s * side[0],
+        along * t[1] + c * across[1] + s * side[1],
+        along * t[2] + c * across[2] + s * side[2],
+    )
+
+
+@part
+def aim_sections(rods: Rods, stage: Stage, drag_rate: float, r: int, h: float) -> None:
+    """Where the directors aim, with their weights."""
+    first = rods.start[r]
+    for j in range(first, first + edge_count(rods, r)):
+        w = foreseen_spin(stage, j, h)
+        a, b, _ = directors_of(turned((h * w[0], h * w[1], h * w[2]), get4(stage.q, j)))
+        a0, b0, _ = directors_of(get4(stage.q, j))
+        for k in range(2):
+            m, brake = rods.mass[j, 1 + k] / (h * h), rods.mass[j, 1 + k] * drag_rate / h
+            goal, begin = (a, a0) if k == 0 else (b, b0)
+            stage.weight[j, k] = m + brake
+            for c in range(3):
+                x = goal[0] if c == 0 else goal[1] if c == 1 else goal[2]
+                y = begin[0] if c == 0 else begin[1] if c == 1 else begin[2]
+                stage.aim[j, 3 * k + c] = m * x + brake * y
 
 
 @part
@@ -89,53 +136,47 @@ def guess(
     rods: Rods, state: State, geometry: Geometry, stage: Stage, base_q: Array, base_root: Array, r: int, h: float,
     going: float,
 ) -> None:  # fmt: skip
-    """Places the iterate where its velocities and accelerations take its directors (`going` 1), or where the base is (0). Held
-    places must be placed before."""
+    """Places the iterate where its velocities and accelerations take it (`going` 1), or where the base is (0). Held places must be
+    placed before."""
     first = rods.start[r]
-    y, v, a = stage.y, stage.v, state.a
+    v, a = stage.v, state.a
     if not root_fixed(rods, r):
         for c in range(3):
-            ahead = y[first, c] + h * (v[first, c] + h * a[first, c])
+            ahead = stage.x[first, c] + h * (v[first, c] + h * a[first, c])
             state.x[first, c] = ahead if going > 0.0 else base_root[r, c]
     for j in range(first, first + edge_count(rods, r)):
         if rods.edge_framed[j]:
             continue
-        q = get4(base_q, j)
-        put4(state.q, j, q)
         if going > 0.0:
-            d1 = (
-                y[j, 3] + h * (v[j, 3] + h * a[j, 3]),
-                y[j, 4] + h * (v[j, 4] + h * a[j, 4]),
-                y[j, 5] + h * (v[j, 5] + h * a[j, 5]),
-            )
-            d2 = (
-                y[j, 6] + h * (v[j, 6] + h * a[j, 6]),
-                y[j, 7] + h * (v[j, 7] + h * a[j, 7]),
-                y[j, 8] + h * (v[j, 8] + h * a[j, 8]),
-            )
-            t = cross(d1, d2)
-            size = math.sqrt(dot(t, t))
-            if 0.1 < size < 10.0:  # else it turned so far that the guess is none
-                t = (t[0] / size, t[1] / size, t[2] / size)
-                along = dot(d1, t)
-                d = _unit(d1[0] - along * t[0], d1[1] - along * t[1], d1[2] - along * t[2])
-                put4(state.q, j, from_frame(t, d))
+            w = (h * (v[j, 3] + h * a[j, 3]), h * (v[j, 4] + h * a[j, 4]), h * (v[j, 5] + h * a[j, 5]))
+            put4(state.q, j, turned(w, get4(stage.q, j)))
+        else:
+            put4(state.q, j, get4(base_q, j))
     place(rods, state, geometry, r)
 
 
 @part
-def take_velocities(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, h: float) -> bool:
-    """Of vertices and directors at the end of a stage, and their accelerations. False if one is not finite."""
+def take_velocities(rods: Rods, state: State, stage: Stage, r: int, h: float) -> bool:
+    """Of vertices and edges at the end of a stage, and their rates of change. False if one is not finite."""
     good = True
-    for i in range(rods.start[r], rods.start[r + 1]):
-        for c in range(9):
+    first = rods.start[r]
+    last = first + edge_count(rods, r)
+    for i in range(first, rods.start[r + 1]):
+        w = (0.0, 0.0, 0.0)
+        if i < last:
+            begin = get4(stage.q, i)
+            turn = rotation_vector(product(get4(state.q, i), (begin[0], -begin[1], -begin[2], -begin[3])))
+            w = (turn[0] / h, turn[1] / h, turn[2] / h)
+            free = foreseen_spin(stage, i, h)
+            if dot(free, free) * h * h > FAST * FAST:  # a half turn or more could be one the other way
+                goal = turned((h * free[0], h * free[1], h * free[2]), begin)
+                more = rotation_vector(product(get4(state.q, i), (goal[0], -goal[1], -goal[2], -goal[3])))
+                w = (free[0] + more[0] / h, free[1] + more[1] / h, free[2] + more[2] / h)
+        for c in range(6):
             if c < 3:
-                now = state.x[i, c]
-            elif c < 6:
-                now = geometry.d1[i, c - 3]
+                v = (state.x[i, c] - stage.x[i, c]) / h
             else:
-                now = geometry.d2[i, c - 6]
-            v = (now - stage.y[i, c]) / h
+                v = w[0] if c == 3 else w[1] if c == 4 else w[2]
             state.v[i, c] = v
             state.a[i, c] = (v - stage.v[i, c]) / h
             good = good and math.isfinite(state.a[i, c])
@@ -158,3 +199,11 @@ def measure(rods: Rods, geometry: Geometry, r: int, energy: Array, row: int) -> 
                     twisting += part
     energy[row, 0], energy[row, 1] = bending, twisting
     return bending + twisting
+
+
+@part
+def spin_energy(mass: Array, d1: Array, d2: Array, v: Array, j: int) -> float:
+    """Of the section of edge j: of the motion of its directors."""
+    w = (v[j, 3], v[j, 4], v[j, 5])
+    a, b = cross(w, get3(d1, j)), cross(w, get3(d2, j))
+    return float(0.5 * (mass[j, 1] * dot(a, a) + mass[j, 2] * dot(b, b)))

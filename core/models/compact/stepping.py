@@ -23,7 +23,17 @@ from .evaluate import evaluate, firmness
 from .kinematics import displace, edge_count, get4, keep_base, place, put4, sample_forces, sample_motion
 from .matrix import factor_matrix, solve_matrix
 from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
-from .stages import copy_state, guess, measure, place_held, start_stage, take_velocities
+from .stages import (
+    aim_sections,
+    copy_state,
+    go_on_stage,
+    guess,
+    measure,
+    place_held,
+    spin_energy,
+    start_stage,
+    take_velocities,
+)
 
 GAIN = 1e-3  # of its energy: what gains more in a step of SDIRK2, of nothing, takes a step of backward Euler instead
 
@@ -121,9 +131,9 @@ def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
     energy = measure(rods, b.geometry, r, b.log.energy, r)
     work = 0.0
     for i in range(rods.start[r], rods.start[r + 1]):
-        for c in range(9):
-            energy += 0.5 * rods.mass[i, c // 3] * state.v[i, c] * state.v[i, c]
+        energy += spin_energy(rods.mass, b.geometry.d1, b.geometry.d2, state.v, i)
         for c in range(3):
+            energy += 0.5 * rods.mass[i, 0] * state.v[i, c] * state.v[i, c]
             work += force[i, c] * (state.x[i, c] - saved.x[i, c])
     return energy, work
 
@@ -133,11 +143,11 @@ def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: in
     """Advances by `part` of a step from the state, which is placed. False if Newton did not converge."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
     first, end = rods.start[r], rods.start[r + 1]
-    y, v_star, strain_star, strain0, strain = stage.y, stage.v, stage.strain, stage.strain0, geometry.strain
+    strain_star, strain0, strain = stage.strain, stage.strain0, geometry.strain
     fraction = GAMMA if scheme == SDIRK2 else 0.5 if scheme == MIDPOINT else 1.0
     h = part * step.h * fraction
     ratio = (1.0 - GAMMA) / GAMMA
-    start_stage(rods, state, geometry, stage, r)
+    start_stage(rods, state, stage, r)
     for i in range(first, end):
         for s in range(2):
             for c in range(3):
@@ -145,20 +155,19 @@ def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: in
                 strain_star[i, s, c] = strain[i, s, c]
     for k in range(2 if scheme == SDIRK2 else 1):
         if k == 1:
+            go_on_stage(rods, state, stage, r, ratio * h)
             for i in range(first, end):
-                for c in range(9):
-                    y[i, c] += ratio * h * state.v[i, c]
-                    v_star[i, c] += ratio * h * state.a[i, c]
                 for s in range(2):
                     for c in range(3):
                         strain_star[i, s, c] = strain0[i, s, c] + ratio * (strain[i, s, c] - strain0[i, s, c])
         at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
+        aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
         keep_base(rods, state, system.base_q, system.base_root, r)
         place_held(rods, b.holds, b.frames, geometry, state, r, at)
         guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
         if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
             return False
-        if not take_velocities(rods, state, geometry, stage, r, h):
+        if not take_velocities(rods, state, stage, r, h):
             return False
     if scheme == MIDPOINT:
         _go_on(b, r, (done + part) / step.steps)
@@ -171,14 +180,14 @@ def _go_on(b: Arrays, r: int, at: float) -> None:
     rods, state, saved, stage = b.rods, b.state, b.saved, b.stage
     first, end = rods.start[r], rods.start[r + 1]
     for c in range(3):
-        state.x[first, c] += state.x[first, c] - stage.y[first, c]
+        state.x[first, c] += state.x[first, c] - stage.x[first, c]
     for j in range(first, first + edge_count(rods, r)):
         p = get4(saved.q, j)
         q = get4(state.q, j)
         put4(state.q, j, product(q, product((p[0], -p[1], -p[2], -p[3]), q)))
     for i in range(first, end):
-        if not rods.held[i]:
-            for c in range(9):
+        for c in range(6):
+            if c > 2 or not rods.held[i]:
                 state.v[i, c] += state.v[i, c] - stage.v[i, c]
     place_held(rods, b.holds, b.frames, b.geometry, state, r, at)
     place(rods, state, b.geometry, r)
@@ -191,7 +200,7 @@ def give_up(b: Arrays, r: int, at: float) -> None:
     place_held(rods, b.holds, b.frames, b.geometry, state, r, at)
     place(rods, state, b.geometry, r)
     for i in range(rods.start[r], rods.start[r + 1]):
-        for c in range(9):
+        for c in range(6):
             state.v[i, c] = 0.0
             state.a[i, c] = 0.0
         for c in range(3):
