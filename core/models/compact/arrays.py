@@ -56,6 +56,11 @@ class State(NamedTuple):
     a: Array  # (N, 6) their rates of change at the end of the last stage, to start Newton from
     pull: Array  # (N, 3) N: what holds give; Lagrange multipliers
     loop: Array  # (R, 3) N: what keeps closed rods closed
+    x1: Array  # (N, 3) one step before
+    q1: Array  # (N, 4)
+    v1: Array  # (N, 6)
+    strain1: Array  # (N, 2, 3)
+    past: Array  # (R,) s since then; zero: something came in between, and the past tells nothing
 
 
 class Forces(NamedTuple):
@@ -77,7 +82,6 @@ class Stage(NamedTuple):
     aim: Array  # (N, 6) where d1 and d2 aim, times their inertia by h^2; and what brakes them
     weight: Array  # (N, 2) the factors in there
     strain: Array  # (N, 2, 3)
-    strain0: Array  # (N, 2, 3) strains at the beginning of the attempt
 
 
 class Geometry(NamedTuple):
@@ -140,6 +144,7 @@ class Arrays(NamedTuple):
     frames: HeldFrames
     forces: Forces
     stage: Stage
+    before: Array  # (N, 2, 3) strains at the beginning of an attempt
     geometry: Geometry
     system: System
     log: Log
@@ -167,7 +172,10 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
         return np.zeros(shape)
 
     def state() -> State:
-        return State(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 3), zeros(rods, 3))
+        return State(
+            zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 3), zeros(rods, 3),
+            zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 2, 3), zeros(rods),
+        )  # fmt: skip
 
     return Arrays(
         rods=Rods(
@@ -193,7 +201,8 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
         forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(1)),
-        stage=Stage(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 2), zeros(n, 2, 3), zeros(n, 2, 3)),
+        stage=Stage(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 2), zeros(n, 2, 3)),
+        before=zeros(n, 2, 3),
         geometry=Geometry(
             d1=zeros(n, 3),
             d2=zeros(n, 3),

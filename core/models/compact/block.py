@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Array
+from ...errors import Array, TendrilError
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..der.arrays import BACKWARD_EULER
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
-from ..der.stepping import STAGE
 from ..protocol import Edges, Energies, Pushes, Work
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step
 from .build import build
@@ -53,6 +52,8 @@ class CompactBlock:
         tolerance: float,
         workers: Workers,
     ) -> None:
+        if integrator == "midpoint":
+            raise TendrilError("integrator", integrator, "compact rods take sdirk2 (of second order) or backward euler")
         self.arrays = build(entries, holds)
         b = self.arrays
         self.sample_start = b.rods.start
@@ -143,7 +144,7 @@ class CompactBlock:
         b.forces.wind[:] = wind
         b.forces.drag_rate[0] = drag_rate
         scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h * STAGE[scheme]
+        self._stage = h if scheme == BACKWARD_EULER else h * (2.0 / 3.0)
         self._run(h, count, scheme, air_density, self._none if skip is None else skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
@@ -286,8 +287,8 @@ class CompactBlock:
         self._measured = False
 
     def stop(self) -> None:
-        self.arrays.state.v[:] = 0.0
-        self.arrays.state.a[:] = 0.0
+        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.past):
+            array[:] = 0.0
 
     def disturb(self, size: float) -> None:
         b = self.arrays
@@ -297,4 +298,5 @@ class CompactBlock:
         noise[len(b.rods.arm) :][b.rods.held[b.rods.start[:-1]]] = 0.0
         self._lay_out()
         disturb_rods(b, noise)
+        b.state.past[:] = 0.0
         self._measured = False

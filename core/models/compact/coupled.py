@@ -57,14 +57,12 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
         place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
         copy_state(b.kept, state, first, end, r)
         place(rods, state, geometry, r)
-        start_stage(rods, state, stage, r)
+        start_stage(rods, state, geometry, stage, r, 0.0)
         for i in range(first, end):
             geometry.turn[i] = 0.0
             for c in range(3):
                 geometry.t0[i, c] = geometry.d3[i, c]
                 geometry.d0[i, c] = geometry.d1[i, c]
-                for s in range(2):
-                    stage.strain[i, s, c] = geometry.strain[i, s, c]
         keep_base(rods, state, system.base_q, system.base_root, r)
         aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
         place_held(rods, b.holds, b.frames, geometry, state, r, 1.0)
@@ -261,6 +259,7 @@ def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
                 length += rods.rest_length[i]
             meet_holds(rods, b.geometry, b.system, state, r, firmness(rods, b.forces, state, r, h), length)
         take_velocities(rods, state, b.stage, r, h)
+        state.past[r] = 0.0
         for i in range(first, end):
             for c in range(6):
                 state.a[i, c] = 0.0  # what a push gave does not go on

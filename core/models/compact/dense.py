@@ -20,15 +20,13 @@ from .stepping import lay_out
 def open_rod(b: Arrays, r: int) -> None:
     """Makes the state the base of displacements, and of a stage that starts there."""
     lay_out(b, r)
-    start_stage(b.rods, b.state, b.stage, r)
+    start_stage(b.rods, b.state, b.geometry, b.stage, r, 0.0)
     keep_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
     for i in range(b.rods.start[r], b.rods.start[r + 1]):
         b.geometry.turn[i] = 0.0
         for c in range(3):
             b.geometry.t0[i, c] = b.geometry.d3[i, c]
             b.geometry.d0[i, c] = b.geometry.d1[i, c]
-            for s in range(2):
-                b.stage.strain[i, s, c] = b.geometry.strain[i, s, c]
 
 
 @kernel

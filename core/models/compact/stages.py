@@ -75,24 +75,37 @@ def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
 
 
 @part
-def start_stage(rods: Rods, state: State, stage: Stage, r: int) -> None:
-    """Where a step starts."""
+def start_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, back: float) -> None:
+    """Where a step starts: from the state, or `back` times its way from the step before farther on."""
     for i in range(rods.start[r], rods.start[r + 1]):
-        put3(stage.x, i, get3(state.x, i))
-        put4(stage.q, i, get4(state.q, i))
+        for c in range(3):
+            stage.x[i, c] = state.x[i, c] + back * (state.x[i, c] - state.x1[i, c])
         for c in range(6):
-            stage.v[i, c] = state.v[i, c]
+            stage.v[i, c] = state.v[i, c] + back * (state.v[i, c] - state.v1[i, c])
+        for s in range(2):
+            for c in range(3):
+                now = geometry.strain[i, s, c]
+                stage.strain[i, s, c] = now + back * (now - state.strain1[i, s, c])
+        q = get4(state.q, i)
+        if back > 0.0:
+            p = get4(state.q1, i)
+            way = rotation_vector(product(q, (p[0], -p[1], -p[2], -p[3])))
+            q = turned((back * way[0], back * way[1], back * way[2]), q)
+        put4(stage.q, i, q)
 
 
 @part
-def go_on_stage(rods: Rods, state: State, stage: Stage, r: int, way: float) -> None:
-    """The second stage of SDIRK2 starts farther on by `way` seconds, with the velocities and accelerations of the first."""
+def remember(rods: Rods, state: State, before: State, strain: Array, r: int, h: float) -> None:
+    """What was before a step of h becomes the past."""
     for i in range(rods.start[r], rods.start[r + 1]):
-        for c in range(3):
-            stage.x[i, c] += way * state.v[i, c]
-        put4(stage.q, i, turned((way * state.v[i, 3], way * state.v[i, 4], way * state.v[i, 5]), get4(stage.q, i)))
+        put3(state.x1, i, get3(before.x, i))
+        put4(state.q1, i, get4(before.q, i))
         for c in range(6):
-            stage.v[i, c] += way * state.a[i, c]
+            state.v1[i, c] = before.v[i, c]
+        for s in range(2):
+            for c in range(3):
+                state.strain1[i, s, c] = strain[i, s, c]
+    state.past[r] = h
 
 
 @part

@@ -1,8 +1,8 @@
-"""Steps of every rod: one or two stages, each a Newton solve; another integrator or half a step where it does not converge.
+"""Steps of every rod, each a Newton solve; backward Euler or half a step where it does not converge.
 
-Positions and directors are points in space that move under constraints which the unknowns fulfil by construction, so the stages are
-those of `der`: backward Euler, or SDIRK2 with two such stages from other starting points (see `der/stepping.py`). The midpoint
-rule goes on from the middle of a step by turning every segment as far again.
+Every step is a backward Euler step, from where the rod is or from a point that its last step shows: then it is one of BDF2, of second
+order and L-stable. SDIRK2, which `der` takes, would be of first order here: the segments' lengths are constraints, and stages within a
+step don't know the accelerations that these need. After contact, or whatever else makes the past useless, BDF2 begins with backward Euler.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...geometry.quaternions import product
 from ...jit import kernel, part
-from ..der.arrays import BACKWARD_EULER, MIDPOINT, SDIRK2
-from ..der.stepping import GAMMA
+from ..der.arrays import BACKWARD_EULER, SDIRK2
 from .arrays import Arrays, Step
 from .evaluate import evaluate, firmness
 from .kinematics import displace, edge_count, get4, keep_base, place, put4, sample_forces, sample_motion
@@ -26,16 +24,17 @@ from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
 from .stages import (
     aim_sections,
     copy_state,
-    go_on_stage,
     guess,
     measure,
     place_held,
+    remember,
     spin_energy,
     start_stage,
     take_velocities,
 )
 
-GAIN = 1e-3  # of its energy: what gains more in a step of SDIRK2, of nothing, takes a step of backward Euler instead
+GAIN = 1e-3  # of its energy: what gains more in a step of BDF2, of nothing, takes a step of backward Euler instead
+FASTEST_GROWTH = 2.0  # of steps, from one to the next: BDF2 is stable up to 2.4
 
 
 @kernel
@@ -140,57 +139,34 @@ def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
 
 @part
 def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: int) -> bool:
-    """Advances by `part` of a step from the state, which is placed. False if Newton did not converge."""
+    """Advances by `part` of a step from the state, which is placed. False if Newton did not converge.
+
+    BDF2 with steps of h after one of h / rho: y' = y* + k f(y') with y* = y + back (y - y1), back = rho^2 / (1 + 2 rho), and
+    k = h (1 + rho) / (1 + 2 rho)."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
-    first, end = rods.start[r], rods.start[r + 1]
-    strain_star, strain0, strain = stage.strain, stage.strain0, geometry.strain
-    fraction = GAMMA if scheme == SDIRK2 else 0.5 if scheme == MIDPOINT else 1.0
-    h = part * step.h * fraction
-    ratio = (1.0 - GAMMA) / GAMMA
-    start_stage(rods, state, stage, r)
-    for i in range(first, end):
+    h, back = part * step.h, 0.0
+    whole = h
+    if scheme == SDIRK2 and state.past[r] > 0.0:
+        rho = h / state.past[r]
+        if rho <= FASTEST_GROWTH:
+            back = rho * rho / (1.0 + 2.0 * rho)
+            h *= (1.0 + rho) / (1.0 + 2.0 * rho)
+    start_stage(rods, state, geometry, stage, r, back)
+    aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
+    keep_base(rods, state, system.base_q, system.base_root, r)
+    strain = b.before
+    for i in range(rods.start[r], rods.start[r + 1]):
         for s in range(2):
             for c in range(3):
-                strain0[i, s, c] = strain[i, s, c]
-                strain_star[i, s, c] = strain[i, s, c]
-    for k in range(2 if scheme == SDIRK2 else 1):
-        if k == 1:
-            go_on_stage(rods, state, stage, r, ratio * h)
-            for i in range(first, end):
-                for s in range(2):
-                    for c in range(3):
-                        strain_star[i, s, c] = strain0[i, s, c] + ratio * (strain[i, s, c] - strain0[i, s, c])
-        at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
-        aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
-        keep_base(rods, state, system.base_q, system.base_root, r)
-        place_held(rods, b.holds, b.frames, geometry, state, r, at)
-        guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
-        if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
-            return False
-        if not take_velocities(rods, state, stage, r, h):
-            return False
-    if scheme == MIDPOINT:
-        _go_on(b, r, (done + part) / step.steps)
+                strain[i, s, c] = geometry.strain[i, s, c]
+    place_held(rods, b.holds, b.frames, geometry, state, r, (done + part) / step.steps)
+    guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
+    if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
+        return False
+    if not take_velocities(rods, state, stage, r, h):
+        return False
+    remember(rods, state, b.saved, strain, r, whole)
     return True
-
-
-@part
-def _go_on(b: Arrays, r: int, at: float) -> None:
-    """From the middle of a step to its end: q (q0^-1 q), and velocities that change as much again."""
-    rods, state, saved, stage = b.rods, b.state, b.saved, b.stage
-    first, end = rods.start[r], rods.start[r + 1]
-    for c in range(3):
-        state.x[first, c] += state.x[first, c] - stage.x[first, c]
-    for j in range(first, first + edge_count(rods, r)):
-        p = get4(saved.q, j)
-        q = get4(state.q, j)
-        put4(state.q, j, product(q, product((p[0], -p[1], -p[2], -p[3]), q)))
-    for i in range(first, end):
-        for c in range(6):
-            if c > 2 or not rods.held[i]:
-                state.v[i, c] += state.v[i, c] - stage.v[i, c]
-    place_held(rods, b.holds, b.frames, b.geometry, state, r, at)
-    place(rods, state, b.geometry, r)
 
 
 @part
@@ -207,6 +183,7 @@ def give_up(b: Arrays, r: int, at: float) -> None:
             state.pull[i, c] = 0.0
     for c in range(3):
         state.loop[r, c] = 0.0
+    state.past[r] = 0.0
 
 
 @kernel
