@@ -9,7 +9,7 @@ from ...jit import kernel
 from ...linalg.small import get3, put3
 from .arrays import ELIMINATION, Arrays
 from .evaluate import evaluate
-from .gradients import conjugate_gradients, multiply
+from .gradients import conjugate_gradients, multiply, precondition
 from .kinematics import displace, keep_base, turn_edges
 from .matrix import factor_matrix, solve_matrix
 from .stages import aim_sections, start_stage
@@ -81,3 +81,11 @@ def solve_here(b: Arrays, r: int, x: Array, solver: int) -> int:
         put3(x, j, get3(trial, j))
     put3(x, n + r, get3(trial, n + r))
     return count
+
+
+@kernel
+def build_here(b: Arrays, r: int, solver: int) -> bool:
+    """Factors the matrix of the last evaluation, or a preconditioner of it: what a solve needs first."""
+    if solver == ELIMINATION:
+        return factor_matrix(b.rods, b.geometry, b.system, r)
+    return precondition(b.rods, b.geometry, b.system, r, solver)
