@@ -23,7 +23,8 @@ def rotations(w: Array) -> Array:
     angle = np.linalg.norm(w, axis=1)[:, None, None]
     k = crossed(w)
     first = np.where(angle > 1e-8, np.sin(angle) / np.maximum(angle, 1e-300), 1.0)
-    second = np.where(angle > 1e-8, (1.0 - np.cos(angle)) / np.maximum(angle, 1e-300) ** 2, 0.5)
+    half = np.where(angle > 1e-8, np.sin(0.5 * angle) / np.maximum(angle, 1e-300), 0.5)
+    second = 2.0 * half**2
     return np.eye(3) + first * k + second * (k @ k)
 
 
