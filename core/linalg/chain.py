@@ -74,8 +74,8 @@ def solve_chain(
     first: int, edges: int, fixed: bool, length: Array, d3: Array, w: Array, wg: Array, wo: Array, root: Array, r: int,
     phi: Array, at: int,
 ) -> None:  # fmt: skip
-    """The right-hand side phi, of rotations in the rows of their segments and of the root in row `at`, becomes the solution. A fixed
-    root stays."""
+    """The right-hand side phi, of rotations in the rows of their segments and of the root in row `at`, becomes the solution.
+    A fixed root stays."""
     x: Vector = (0.0, 0.0, 0.0)
     z: Vector = (0.0, 0.0, 0.0)
     for j in range(first + edges - 1, first - 1, -1):

@@ -47,7 +47,9 @@ TABLE = {
         _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14", "der", "compact"),
         _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15", "der", "compact"),
         _row("preconditioners", "How compact rods are solved for", "Zhao et al. 2022, Figs. 3 to 5"),
-        _row("helix", "A helix under gravity, in compact and in Cartesian coordinates", "Zhao et al. 2022, Figs. 6 to 10"),
+        _row(
+            "helix", "A helix under gravity, in compact and in Cartesian coordinates", "Zhao et al. 2022, Figs. 6 to 10"
+        ),
         _row("dragged", "The root of a rod is dragged in long steps", "Zhao et al. 2022, Fig. 11"),
         _row("sliding_plectoneme", "A rod with sliding ends is twisted", "Zhao et al. 2022, Fig. 16"),
         _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17", "der", "compact"),

@@ -1,8 +1,8 @@
 """The root of a hanging rod is dragged to and fro in steps of a quarter of a second.
 
-All numbers are the paper's: a rod of 1 m and 200 segments whose upper two vertices move along a sine of 1 Hz and half its length. Sampled four
-times a period, that is a root which jumps by half a metre and back. Then the same with 20 segments of a softer rod, in steps of
-30 ms, for the number of frames per second.
+All numbers are the paper's: a rod of 1 m and 200 segments whose upper two vertices move along a sine of 1 Hz and half its
+length. Sampled four times a period, that is a root which jumps by half a metre and back. Then the same with 20 segments of a
+softer rod, in steps of 30 ms, for the number of frames per second.
 """
 
 from __future__ import annotations

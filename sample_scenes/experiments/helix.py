@@ -1,8 +1,8 @@
 """A helix of 200 segments under gravity: compact, and in Cartesian coordinates with penalties and with Lagrange multipliers.
 
-The Cartesian solvers are those that the tests compare with (`tests/support/cartesian_rods.py`). All take backward Euler steps, with at most
-five Newton iterations unless said. Compact coordinates can't violate length or alignment; penalties do, and if they are stiff, few
-iterations leave them short of what the helix should do.
+The Cartesian solvers are those that the tests compare with (`tests/support/cartesian_rods.py`). All take backward Euler
+steps, with at most five Newton iterations unless said. Compact coordinates can't violate length or alignment; penalties do,
+and if they are stiff, few iterations leave them short of what the helix should do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEGMENTS = 200
 YOUNG = 2e5  # Pa: it falls far
 STEP = 0.03  # s
 FRAMES = 30
-EARLY = 8  # frames in which stiff penalties hold it back
+EARLY = 5  # frames in which stiff penalties hold it back
 NEWTON = 5
 WEIGHTS = (1e3, 1e5, 1e7, 1e9)
 STIFFEST = 1e9
@@ -43,7 +43,9 @@ class Story(NamedTuple):
 
 
 def compact_simulation() -> tuple[Simulation, CompactBlock]:
-    sim = Simulation(helix_scene(SEGMENTS, YOUNG), 1.0 / STEP, substeps=1, integrator="backward euler", tolerance=1e-8, threads=1)
+    sim = Simulation(
+        helix_scene(SEGMENTS, YOUNG), 1.0 / STEP, substeps=1, integrator="backward euler", tolerance=1e-8, threads=1
+    )
     block = sim.blocks[0]
     assert isinstance(block, CompactBlock)
     block.most_iterations = NEWTON

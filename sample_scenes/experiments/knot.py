@@ -27,8 +27,8 @@ KEPT = {"der": 1e-3, "compact": 1e-12}  # the length, by rods that hardly stretc
 FRICTION = 0.1
 STEP = 0.003  # s
 WEAK, STRONG = 200.0, 20_000.0  # N
-# s in which the weak force is reached: all at once it would fling the rod about, which weighs a gram; and a compact rod, of which these
-# long steps take a little less energy, would slip out of its own loop before it is drawn, were it drawn more slowly.
+# s in which the weak force is reached: all at once it would fling the rod about, which weighs a gram. Were a compact one drawn as
+# slowly as the other, with these long steps, it would slip out of its own loop before that is drawn shut.
 DRAWN = {"der": 0.1, "compact": 0.03}
 TIGHT, GROWN, SECONDS = 0.24, 0.6, 0.69  # s: up to when it pulls; when the strong one has been reached; the end
 LAST = 0.03  # s, in which it must be still
@@ -108,7 +108,9 @@ def told(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Outcome:
     shown = [0, 2, weak, *(int(np.flatnonzero(times >= t)[0]) for t in (_when(1000.0), _when(4000.0))), len(frames) - 1]
     moments = [
         Moment(
-            f"{times[k]:.2f} s, {pull(times[k], model):,.0f} N", [Tube.of(frames[k], 0, rod)], camera=_camera(frames[k], tall)
+            f"{times[k]:.2f} s, {pull(times[k], model):,.0f} N",
+            [Tube.of(frames[k], 0, rod)],
+            camera=_camera(frames[k], tall),
         )
         for k, tall in zip(shown, (1.1, 1.1, 1.1, 0.6, 0.6, 0.6), strict=True)
     ]

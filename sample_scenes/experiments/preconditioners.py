@@ -105,7 +105,9 @@ def run() -> Outcome:
     by_size["elimination"] = [cost(n, "elimination") for n in SIZES]
     dense = [n for n in SIZES if n <= 400]
     by_size["dense"] = [cost(n, "dense") for n in dense]
-    by_modulus = {name: [cost(200, name, young).iterations for young in MODULI] for name in ("hybrid", "block diagonal")}
+    by_modulus = {
+        name: [cost(200, name, young).iterations for young in MODULI] for name in ("hybrid", "block diagonal")
+    }
     steps = {name: [step_seconds(n, name) for n in LONG] for name in ("hybrid", "elimination")}
     hybrid = [each.iterations for each in by_size["hybrid"]]
     block = [each.iterations for each in by_size["block diagonal"]]
@@ -129,7 +131,9 @@ def run() -> Outcome:
 
     def lines(which: int, scale: float, names: tuple[str, ...]) -> list[Series]:
         return [
-            Series(SIZES[: len(by_size[name])], [scale * each[which] for each in by_size[name]], name, "o-", COLOURS[name])
+            Series(
+                SIZES[: len(by_size[name])], [scale * each[which] for each in by_size[name]], name, "o-", COLOURS[name]
+            )
             for name in names
         ]
 

@@ -1,4 +1,5 @@
-"""Gradient and Hessian of the compact rod against finite differences; products, elimination and conjugate gradients against both."""
+"""Gradient and Hessian of the compact rod against finite differences; products, elimination and conjugate gradients against
+both."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The rod of the 2022 paper in Cartesian coordinates: positions of vertices and frames of segments, each for itself, kept together by
-penalties or by Lagrange multipliers. Small and slow, to be compared with: it shares no code with the simulator."""
+"""The rod of the 2022 paper in Cartesian coordinates: positions of vertices and frames of segments, each for itself, kept
+together by penalties or by Lagrange multipliers. Small and slow, to be compared with: it shares no code with the
+simulator."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ class CartesianRod:
         self.mass = np.append(half, 0.0) + np.append(0.0, half)
         self.v, self.spin = np.zeros_like(self.p), np.zeros((self.n, 3))
         between = np.append(0.5 * self.lengths[0], 0.5 * (self.lengths[:-1] + self.lengths[1:]))
-        self.stiffness = np.array([self.bend, self.bend, self.twist]) / between[:, None]  # (n, 3), the first to the clamp
+        self.stiffness = (
+            np.array([self.bend, self.bend, self.twist]) / between[:, None]
+        )  # (n, 3), the first to the clamp
         self.rest = self.strains()[2]
         self.force = np.zeros(3 * self.n)  # Lagrange multipliers
 

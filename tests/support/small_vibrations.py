@@ -71,8 +71,8 @@ def _symmetries(probe: Probe) -> np.ndarray:
 
 
 def _of_compact(scene: Scene, count: int) -> np.ndarray:
-    """Of a rod that never stretches. Its tension can't be told from its length: it is that of a rod with its EA as long as drawn, and holds
-    give it."""
+    """Of a rod that never stretches. Its tension can't be told from its length: it is that of a rod with its EA as long as
+    drawn, and holds give it."""
     rod = scene.entries[0].rod
     probe = CompactProbe.of(scene)
     b, n = probe.b, rod.vertex_count

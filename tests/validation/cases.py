@@ -76,7 +76,8 @@ def runs(*names: str, cases: tuple[Case, ...] | None = None) -> list[Any]:
 def both(
     *levels: int, tolerance: float, compact: float | None = None, order: Order | None = SECOND
 ) -> dict[str, Refinement]:
-    """`der` and `compact`, which may have a tolerance of its own: its strains, sines of half an angle, are farther from that angle."""
+    """`der` and `compact`, which may have a tolerance of its own: its strains, sines of half an angle, are farther from that
+    angle."""
     return {
         "der": Refinement(levels, tolerance, order),
         "compact": Refinement(levels, compact or tolerance, order),

@@ -348,8 +348,8 @@ def momenta(sim: Simulation, frame: Frame, model: str) -> tuple[np.ndarray, np.n
 def test_an_impact_keeps_momentum(model: str, friction: float, substeps: int) -> None:
     """Linear momentum to a millionth of what either rod has; angular momentum up to the first order of the scheme. Energy falls.
 
-    Of compact rods it swings: in the norm of BDF2 it falls, of which what is measured here is a part. Where they slide, some steps end a hair
-    before Newton's method has converged to the billionth that is asked for."""
+    Of compact rods it swings: in the norm of BDF2 it falls, of which what is measured here is a part. Where they slide, some
+    steps end a hair before Newton's method has converged to the billionth that is asked for."""
     kept, swing = {"der": (1e-6, 1e-9), "compact": (1e-5, 2e-3)}[model]
     sim = Simulation(crossing(model, friction), tolerance=1e-9, threads=1, substeps=substeps)
     frame = sim.current()

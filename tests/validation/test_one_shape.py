@@ -42,7 +42,9 @@ def limit(found: list[np.ndarray]) -> np.ndarray:
 def test_all_models_find_one_shape(shapes: dict[str, list[np.ndarray]]) -> None:
     limits = [limit(shapes[model]) for model in MODELS]
     assert np.abs(limits[0] - limits[1]).max() < 2e-5
-    natural = np.stack([RISE * PARTS, CURL * np.ones(4) * np.cos(2 * math.pi * TURNS * PARTS) - CURL, 0 * PARTS], axis=1)
+    natural = np.stack(
+        [RISE * PARTS, CURL * np.ones(4) * np.cos(2 * math.pi * TURNS * PARTS) - CURL, 0 * PARTS], axis=1
+    )
     assert np.linalg.norm(limits[0] - natural, axis=1).max() > 0.2  # weight has bent it by far more than that
 
 

@@ -1,14 +1,15 @@
 """The data of all `compact` rods of a scene, as plain arrays side by side.
 
-Vertices of all rods are numbered through; rod r owns start[r] ... start[r + 1] - 1. Edge j runs from vertex j to the next and shares
-its number; the last vertex of an open rod has no edge, and its edge entries are idle. The unknowns are the position of each rod's
-first vertex, its root, and one rotation per edge; all other vertices follow from them, so that lengths, unit quaternions and
-tangents along the edges need no constraint (2022 paper, section 2.1). Changes of the unknowns are arrays (N + R, 3): a
-rotation vector for each edge, in space, then the motion of each root. They are always taken from where the rod is: no axis-angle
-ever becomes large.
+Vertices of all rods are numbered through; rod r owns start[r] ... start[r + 1] - 1. Edge j runs from vertex j to the next and
+shares its number; the last vertex of an open rod has no edge, and its edge entries are idle. The unknowns are the position of
+each rod's first vertex, its root, and one rotation per edge; all other vertices follow from them, so that lengths, unit
+quaternions and tangents along the edges need no constraint (2022 paper, section 2.1). Changes of the unknowns are arrays (N +
+R, 3): a rotation vector for each edge, in space, then the motion of each root. They are always taken from where the rod is:
+no axis-angle ever becomes large.
 
-At a vertex meet up to two elements, as in `der`: one between its two edges (slot 0), or where the frame of the cross-section is held
-one on either side of it. An element's strain is its rotation, as twice the vector part of a quaternion, about d1, d2 and d3.
+At a vertex meet up to two elements, as in `der`: one between its two edges (slot 0), or where the frame of the cross-section
+is held one on either side of it. An element's strain is its rotation, as twice the vector part of a quaternion, about d1, d2
+and d3.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -177,7 +178,7 @@ def _check(rod: Rod, holds: list[Hold]) -> None:
         raise TendrilError("rest_twist", rod.rest_twist, f"{cure}: give it more segments, or choose the model der")
     fixed = [hold for hold in holds if hold.holds_position and hold.along is None]
     places = sorted({vertex for hold in fixed for vertex in held_vertices(hold, rod)})
-    ways = list(zip(places[:-1], places[1:], strict=True))
+    ways = list(pairwise(places))
     if rod.closed and len(places) > 1:
         ways.append((places[-1], places[0] + rod.vertex_count))
     along = np.concatenate([[0.0], np.cumsum(np.tile(rod.rest_lengths, 2))])

@@ -28,7 +28,7 @@ from ...linalg.small import (
 )
 from ..protocol import Pushes
 from .arrays import Arrays, Geometry, Rods, System
-from .evaluate import curve, elements, firm_holds, sections, vertices, firmness, fix_edges, gather_gradient
+from .evaluate import curve, elements, firm_holds, firmness, fix_edges, gather_gradient, sections, vertices
 from .kinematics import displace, edge_count, keep_base, place, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
 from .newton import copy_negative, foresee, meet_holds, weigh

@@ -1,4 +1,5 @@
-"""A rod laid open: its potential as a plain function of the unknowns, and Newton's matrix entry by entry. For small rods and tests."""
+"""A rod laid open: its potential as a plain function of the unknowns, and Newton's matrix entry by entry. For small rods and
+tests."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def dense_matrix(b: Arrays, r: int) -> Array:
 
 @kernel
 def solve_here(b: Arrays, r: int, x: Array, solver: int) -> int:
-    """x becomes A^-1 x with the matrix of the last evaluation. Returns the iterations that took; -1 if it is not positive definite."""
+    """x becomes A^-1 x with the matrix of the last evaluation. Returns the iterations that took; -1 if it is not positive
+    definite."""
     if solver == ELIMINATION:
         if not factor_matrix(b.rods, b.geometry, b.system, r):
             return -1

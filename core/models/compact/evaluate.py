@@ -1,7 +1,8 @@
 """The potential that a stage minimises, with gradient and Hessian: inertia (30, 31), elasticity (29), drag and loads.
 
-As in the paper the Hessian is J^T H J, and what it drops, (dJ/ds) : (dE/dx), can be had here for next to nothing: a chain's positions
-are sums of terms that depend on one rotation each, so it only changes the diagonal blocks. With `exact` it is there.
+As in the paper the Hessian is J^T H J, and what it drops, (dJ/ds) : (dE/dx), can be had here for next to nothing: a chain's
+positions are sums of terms that depend on one rotation each, so it only changes the diagonal blocks. With `exact` it is
+there.
 
 The inertia of a segment's sections is that of its directors, I1 |d1'|^2 / 2 + I2 |d2'|^2 / 2: the same as (31) with the
 radius that is missing there, but for the averaging over two segments, which would leave a twist to and fro without inertia. They
@@ -242,7 +243,8 @@ def curve(rods: Rods, geometry: Geometry, system: System, loop: Array, r: int, e
 
 @part
 def firm_holds(rods: Rods, geometry: Geometry, system: System, r: int, firm: float) -> None:
-    """Springs that close what holds are missed by: stiff, and only to find the way, for in the end the known pull is all there is."""
+    """Springs that close what holds are missed by: stiff, and only to find the way, for in the end the known pull is all
+    there is."""
     first, end = rods.start[r], rods.start[r + 1]
     for i in range(first, end):
         if rods.held[i]:

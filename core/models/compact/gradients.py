@@ -1,7 +1,8 @@
 """Conjugate gradients on A = J^T H J, as in the paper: products by prefix sums, and three preconditioners, all in O(n).
 
-The hybrid one (22) has the exact block-tridiagonal matrix of the rotations and of what the vertices' masses add only the diagonal blocks,
-B_j^T (sum of the H beyond j) B_j. The paper's H has no coupling of positions with rotations, and neither has this one.
+The hybrid one (22) has the exact block-tridiagonal matrix of the rotations and of what the vertices' masses add only the
+diagonal blocks, B_j^T (sum of the H beyond j) B_j. The paper's H has no coupling of positions with rotations, and neither has
+this one.
 """
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ def _beside(thomas: Array, j: int) -> tuple[float, float, float, float, float, f
 
 @part
 def conjugate_gradients(rods: Rods, geometry: Geometry, system: System, r: int, kind: int) -> int:
-    """system.trial, the right-hand side, becomes the solution. Returns the number of iterations; -1 if A is not positive definite."""
+    """system.trial, the right-hand side, becomes the solution. Returns the number of iterations; -1 if A is not positive
+    definite."""
     if not precondition(rods, geometry, system, r, kind):
         return -1
     x, res, z, p = system.trial, system.krylov[0], system.krylov[1], system.krylov[2]

@@ -47,9 +47,10 @@ def end_frames(rods: Rods, geometry: Geometry, q: Array, r: int, i: int, slot: i
     framed = rods.joint[i] == FRAMED
     a = get4(geometry.frame, i) if framed and slot == 1 else get4(q, p)
     b = get4(geometry.frame, i) if framed and slot == 0 else get4(q, i)
-    if rods.closed[r] and i == first:  # the seam lies before the first edge, and before a frame that is held there
-        if not framed or slot == 0:
-            b = product(b, get4(rods.seam, r))
+    if (
+        rods.closed[r] and i == first and slot == 0
+    ):  # the seam lies before the first edge, and before a frame that is held there
+        b = product(b, get4(rods.seam, r))
     return a, b
 
 

@@ -1,8 +1,10 @@
-"""Newton's linear system: factored and solved by elimination along the chain; a closed rod is closed by what that costs at its seam.
+"""Newton's linear system: factored and solved by elimination along the chain; a closed rod is closed by what that costs at
+its seam.
 
-Where a closed rod meets itself three numbers must vanish, the gap between its ends, and its last edge bends against its first. With
-U the columns that tell gap, rotation of the last and of the first edge, the system is A x + U z = b, where z are the forces that close
-the gap and the moments of the seam's element: nine numbers, found with A^-1 U. The gap closes exactly, not by a spring.
+Where a closed rod meets itself three numbers must vanish, the gap between its ends, and its last edge bends against its
+first. With U the columns that tell gap, rotation of the last and of the first edge, the system is A x + U z = b, where z are
+the forces that close the gap and the moments of the seam's element: nine numbers, found with A^-1 U. The gap closes exactly,
+not by a spring.
 """
 
 from __future__ import annotations

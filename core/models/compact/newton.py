@@ -31,8 +31,8 @@ def minimise(
     """From the iterate as it is placed. True if it converged.
 
     The Hessian is the exact one where that is positive definite, and a part of it that always is where not. Forces of holds
-    and loops are unknowns as well: each iteration finds them together with its step. A step is good if the merit function (11) falls,
-    the potential plus the largest of those forces times what is missed, or if Newton's next step is shorter.
+    and loops are unknowns as well: each iteration finds them together with its step. A step is good if the merit function
+    (11) falls, the potential plus the largest of those forces times what is missed, or if Newton's next step is shorter.
     """
     base_value, base_misses, nu = math.inf, 0.0, 0.0
     largest, slope, size = math.inf, 0.0, 1.0
@@ -165,8 +165,8 @@ def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int
 def meet_holds(
     rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, length: float
 ) -> None:
-    """Newton's last step is straight, the ways of the vertices are not. What holds and loops are missed by after it is made up for with
-    the factored matrix at hand, as long as that gets better."""
+    """Newton's last step is straight, the ways of the vertices are not. What holds and loops are missed by after it is made
+    up for with the factored matrix at hand, as long as that gets better."""
     before = math.inf
     for _ in range(MOST_PASSES):
         miss = missed(rods, geometry, r)

@@ -1,8 +1,9 @@
 """Steps of every rod, each a Newton solve; backward Euler or half a step where it does not converge.
 
-Every step is a backward Euler step, from where the rod is or from a point that its last step shows: then it is one of BDF2, of second
-order and L-stable. SDIRK2, which `der` takes, would be of first order here: the segments' lengths are constraints, and stages within a
-step don't know the accelerations that these need. After contact, or whatever else makes the past useless, BDF2 begins with backward Euler.
+Every step is a backward Euler step, from where the rod is or from a point that its last step shows: then it is one of BDF2,
+of second order and L-stable. SDIRK2, which `der` takes, would be of first order here: the segments' lengths are constraints,
+and stages within a step don't know the accelerations that these need. After contact, or whatever else makes the past useless,
+BDF2 begins with backward Euler.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ...jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, SDIRK2
 from .arrays import Arrays, Step
 from .evaluate import evaluate, firmness
-from .kinematics import displace, edge_count, get4, keep_base, place, put4, sample_forces, sample_motion
+from .kinematics import displace, keep_base, place, sample_forces, sample_motion
 from .matrix import factor_matrix, solve_matrix
 from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
 from .stages import (
