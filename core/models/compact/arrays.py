@@ -151,6 +151,37 @@ class Arrays(NamedTuple):
     log: Log
 
 
+class Linear(NamedTuple):
+    """What of the arrays it takes to apply J, its transpose and A^-1. Contact does so many times an iteration, and to hand over all
+    arrays would take longer than that. Fields are called as in the groups above, so that it passes for each of them."""
+
+    start: NDArray[np.int64]
+    closed: NDArray[np.bool_]
+    arm: Array
+    held: NDArray[np.bool_]
+    rail: Array
+    edge_framed: NDArray[np.bool_]
+    d3: Array
+    axis: Array
+    gap: Array
+    w: Array
+    wg: Array
+    wo: Array
+    root: Array
+    seam: Array  # that of the system
+    loops: Array
+    closing: Array
+    closed_by: Array
+
+
+def linear_of(b: Arrays) -> Linear:
+    rods, geometry, system = b.rods, b.geometry, b.system
+    return Linear(
+        rods.start, rods.closed, rods.arm, rods.held, rods.rail, rods.edge_framed, geometry.d3, geometry.axis, geometry.gap,
+        system.w, system.wg, system.wo, system.root, system.seam, system.loops, system.closing, system.closed_by,
+    )  # fmt: skip
+
+
 class Step(NamedTuple):
     """How steps are to be taken."""
 

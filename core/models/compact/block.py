@@ -13,7 +13,7 @@ from ...workers import Workers
 from ..der.arrays import BACKWARD_EULER
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..protocol import Edges, Energies, Pushes, Work
-from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step
+from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
 from .build import build
 from .coupled import (
     begin_rods,
@@ -56,6 +56,7 @@ class CompactBlock:
             raise TendrilError("integrator", integrator, "compact rods take sdirk2 (of second order) or backward euler")
         self.arrays = build(entries, holds)
         b = self.arrays
+        self._linear = linear_of(b)
         self.sample_start = b.rods.start
         self.most_iterations = MOST_ITERATIONS
         self.gradients = 0  # iterations of conjugate gradients up to the last `take_work`
@@ -101,14 +102,14 @@ class CompactBlock:
 
     def point_velocities(self, generalized: Array, out: Array) -> None:
         self._lay_out()
-        map_motion(self.arrays, generalized.reshape(-1, 3), self._four)
+        map_motion(self._linear, generalized.reshape(-1, 3), self._four)
         out[:] = self._four[:, :3]
 
     def generalized_forces(self, forces: Array, out: Array) -> None:
         self._lay_out()
         self._four[:, :3] = forces
         self._four[:, 3] = 0.0
-        map_forces(self.arrays, self._four, out.reshape(-1, 3))
+        map_forces(self._linear, self._four, out.reshape(-1, 3))
 
     def weight(self, gravity: Array, out: Array) -> None:
         np.multiply(self.arrays.rods.mass[:, :1], gravity, out=out)
@@ -216,14 +217,14 @@ class CompactBlock:
         return self.arrays.system.trial.reshape(-1)
 
     def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
-        b, x = self.arrays, generalized.reshape(-1, 3)
+        b, x = self._linear, generalized.reshape(-1, 3)
         self._share(lambda first, last, piece: solve_coupled(b, chosen, x, first, last), chosen)
 
     def sample_steps(self, generalized: Array, out: Array) -> None:
-        map_motion(self.arrays, generalized.reshape(-1, 3), out)
+        map_motion(self._linear, generalized.reshape(-1, 3), out)
 
     def generalized_pushes(self, forces: Array, out: Array) -> None:
-        map_forces(self.arrays, forces, out.reshape(-1, 3))
+        map_forces(self._linear, forces, out.reshape(-1, 3))
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         b = self.arrays

@@ -42,8 +42,9 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     rods.radii[rows] = rod.radii[-1]
     rods.radii[edges] = rod.radii
     edge_mass = rod.mass_per_length * rod.rest_lengths
-    np.add.at(rods.mass, (first + np.arange(m), 0), 0.5 * edge_mass)
-    np.add.at(rods.mass, (first + (np.arange(m) + 1) % n, 0), 0.5 * edge_mass)
+    vertex_mass = rods.mass[rows, 0]
+    vertex_mass[:m] += 0.5 * edge_mass
+    vertex_mass[(np.arange(m) + 1) % n] += 0.5 * edge_mass
     # The section's mass is spread along the directors as its stiffness is.
     share = rod.bend / rod.bend.sum(axis=1)[:, None]
     rods.mass[edges, 1:] = share * (rod.inertia_per_length * rod.rest_lengths)[:, None]

@@ -27,7 +27,7 @@ from ...linalg.small import (
     turned_over,
 )
 from ..protocol import Pushes
-from .arrays import Arrays, Geometry, Rods, System
+from .arrays import Arrays, Geometry, Linear, Rods, System
 from .evaluate import curve, elements, firm_holds, firmness, fix_edges, gather_gradient, sections, vertices
 from .kinematics import displace, edge_count, keep_base, place, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
@@ -198,10 +198,10 @@ def _add_diagonal(rods: Rods, system: System, r: int, factor: float) -> None:
 
 
 @kernel
-def solve_coupled(b: Arrays, chosen: Ints, x: Array, begin: int, stop: int) -> None:
+def solve_coupled(b: Linear, chosen: Ints, x: Array, begin: int, stop: int) -> None:
     """x (N + R, 3) of the chosen rods becomes the inverse of their matrices times x."""
     for k in range(begin, stop):
-        solve_matrix(b.rods, b.geometry, b.system, x, chosen[k], 0.0)
+        solve_matrix(b, b, b, x, chosen[k], 0.0)
 
 
 @kernel

@@ -10,7 +10,7 @@ from ...geometry.quaternions import Quaternion, directors_of, from_frame, produc
 from ...jit import part
 from ...linalg.small import get3, put3
 from ..der.arrays import FRAMED, FREE_END
-from .arrays import Geometry, Rods, State
+from .arrays import Geometry, Linear, Rods, State
 
 
 @part
@@ -24,7 +24,7 @@ def put4(a: Array, i: int, q: Quaternion) -> None:
 
 
 @part
-def edge_count(rods: Rods, r: int) -> int:
+def edge_count(rods: Rods | Linear, r: int) -> int:
     n = rods.start[r + 1] - rods.start[r]
     return int(n if rods.closed[r] else n - 1)
 
@@ -94,7 +94,7 @@ def _miss(rods: Rods, state: State, geometry: Geometry, first: int, end: int) ->
 
 
 @part
-def root_fixed(rods: Rods, r: int) -> bool:
+def root_fixed(rods: Rods | Linear, r: int) -> bool:
     """The first vertex is held, and can't slide: then it is where it belongs from the beginning."""
     i = rods.start[r]
     return bool(rods.held[i] and dot(get3(rods.rail, i), get3(rods.rail, i)) == 0.0)
@@ -140,7 +140,7 @@ def turn_edges(rods: Rods, geometry: Geometry, r: int) -> None:
 
 
 @part
-def sample_motion(rods: Rods, geometry: Geometry, step: Array, out: Array, r: int) -> None:
+def sample_motion(rods: Rods | Linear, geometry: Geometry | Linear, step: Array, out: Array, r: int) -> None:
     """out (N, 4): the motion of vertices, by a prefix sum, and the turn of edges. What is held stays. (18)"""
     first, end = rods.start[r], rods.start[r + 1]
     n, arm, d3, axis = len(out), rods.arm, geometry.d3, geometry.axis
@@ -162,7 +162,7 @@ def sample_motion(rods: Rods, geometry: Geometry, step: Array, out: Array, r: in
 
 
 @part
-def sample_forces(rods: Rods, geometry: Geometry, forces: Array, out: Array, r: int) -> None:
+def sample_forces(rods: Rods | Linear, geometry: Geometry | Linear, forces: Array, out: Array, r: int) -> None:
     """The transpose, by a suffix sum, for forces (N, 4)."""
     first, end = rods.start[r], rods.start[r + 1]
     n, arm, d3, axis = len(forces), rods.arm, geometry.d3, geometry.axis

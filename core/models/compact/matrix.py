@@ -16,7 +16,7 @@ from ...geometry.frames import cross
 from ...jit import part
 from ...linalg.chain import chain_mobility, factor_chain, solve_chain
 from ...linalg.small import get3, put3
-from .arrays import LOOP, Geometry, Rods, System
+from .arrays import LOOP, Geometry, Linear, Rods, System
 from .kinematics import edge_count, root_fixed
 
 
@@ -33,7 +33,7 @@ def factor_matrix(rods: Rods, geometry: Geometry, system: System, r: int) -> boo
 
 
 @part
-def _solve_open(rods: Rods, geometry: Geometry, system: System, x: Array, r: int) -> None:
+def _solve_open(rods: Rods | Linear, geometry: Geometry | Linear, system: System | Linear, x: Array, r: int) -> None:
     solve_chain(
         rods.start[r], edge_count(rods, r), root_fixed(rods, r), rods.arm, geometry.d3, system.w, system.wg, system.wo,
         system.root, r, x, len(rods.arm) + r,
@@ -41,7 +41,9 @@ def _solve_open(rods: Rods, geometry: Geometry, system: System, x: Array, r: int
 
 
 @part
-def solve_matrix(rods: Rods, geometry: Geometry, system: System, x: Array, r: int, closing: float) -> None:
+def solve_matrix(
+    rods: Rods | Linear, geometry: Geometry | Linear, system: System | Linear, x: Array, r: int, closing: float
+) -> None:
     """x (N + R, 3) becomes the solution. `closing`: how much of the gap of a closed rod the solution is to close."""
     first = rods.start[r]
     for j in range(first, rods.start[r + 1]):
@@ -73,7 +75,7 @@ def solve_matrix(rods: Rods, geometry: Geometry, system: System, x: Array, r: in
 
 
 @part
-def _way(rods: Rods, geometry: Geometry, x: Array, r: int) -> tuple[float, float, float]:
+def _way(rods: Rods | Linear, geometry: Geometry | Linear, x: Array, r: int) -> tuple[float, float, float]:
     """How rotations move the end of the last edge against the root."""
     p = (0.0, 0.0, 0.0)
     for j in range(rods.start[r], rods.start[r + 1]):

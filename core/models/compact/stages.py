@@ -39,7 +39,7 @@ def place_held(
 ) -> None:
     """Held places and frames at a fraction of the step; the root goes there at once."""
     first, end = rods.start[r], rods.start[r + 1]
-    place_frames(rods, holds, frames, first, end, at)
+    place_frames(rods, holds, frames, first, end, at)  # type: ignore[arg-type]  # it takes all that have joints
     for i in range(first, end):
         if rods.held[i]:
             for c in range(3):

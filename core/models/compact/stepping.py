@@ -17,7 +17,7 @@ from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, SDIRK2
-from .arrays import Arrays, Step
+from .arrays import Arrays, Linear, Step
 from .evaluate import evaluate, firmness
 from .kinematics import displace, keep_base, place, sample_forces, sample_motion
 from .matrix import factor_matrix, solve_matrix
@@ -206,17 +206,17 @@ def solve_rods(b: Arrays, h: float, x: Array, first_rod: int, last_rod: int) -> 
 
 
 @kernel
-def map_motion(b: Arrays, x: Array, out: Array) -> None:
+def map_motion(b: Linear, x: Array, out: Array) -> None:
     """out (N, 4) = J x: the motion of vertices and the turn of edges at the iterate."""
-    for r in range(len(b.rods.closed)):
-        sample_motion(b.rods, b.geometry, x, out, r)
+    for r in range(len(b.closed)):
+        sample_motion(b, b, x, out, r)
 
 
 @kernel
-def map_forces(b: Arrays, forces: Array, out: Array) -> None:
+def map_forces(b: Linear, forces: Array, out: Array) -> None:
     """out (N + R, 3) = J^T of forces (N, 4)."""
-    for r in range(len(b.rods.closed)):
-        sample_forces(b.rods, b.geometry, forces, out, r)
+    for r in range(len(b.closed)):
+        sample_forces(b, b, forces, out, r)
 
 
 @kernel
