@@ -9,6 +9,7 @@ from .bridge.rods import MATERIALS
 
 _MODEL_NAMES = {
     "der": ("Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair"),
+    "compact": ("Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it"),
 }
 
 _MATERIALS = [
