@@ -13,6 +13,7 @@ _MODEL_NAMES = {
         "Discrete Elastic Rod 2008",
         "As first published: can't be stretched, takes many short steps. For comparison",
     ),
+    "compact": ("Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it"),
 }
 
 _MATERIALS = [

@@ -89,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", default="out", metavar="FOLDER", help="where NAME.png is written (out)")
     sub.add_argument("--plot", metavar="FILE", help="write the picture to this file instead")
     sub.add_argument("--no-picture", action="store_true", help="numbers alone")
+    sub.add_argument(
+        "--model", metavar="MODEL", help="of the rods, where there is a choice; NAME_MODEL.png is written then"
+    )
 
     add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # it reads its words itself
     return parser
@@ -309,10 +312,17 @@ def experiment(chosen: argparse.Namespace) -> int:
         return 0
     if chosen.name not in table:
         raise TendrilError("experiment", chosen.name or "missing", f"choose one of {', '.join(table)}")
+    models = table[chosen.name].models
+    if chosen.model is not None and chosen.model not in models:
+        cure = (
+            f"choose one of {', '.join(models)}" if models else f"leave it out: {chosen.name} has no choice of models"
+        )
+        raise TendrilError("--model", chosen.model, cure)
     if chosen.plot and Path(chosen.plot).suffix not in (".png", ".svg", ".pdf"):
         raise TendrilError("--plot", chosen.plot, "give a file that ends in .png, .svg or .pdf")
-    file = Path(chosen.plot) if chosen.plot else Path(chosen.out) / f"{chosen.name}.png"
-    code: int = command.perform(table[chosen.name], None if chosen.no_picture else file)
+    name = chosen.name if chosen.model is None else f"{chosen.name}_{chosen.model}"
+    file = Path(chosen.plot) if chosen.plot else Path(chosen.out) / f"{name}.png"
+    code: int = command.perform(table[chosen.name], None if chosen.no_picture else file, chosen.model)
     return code
 
 

@@ -30,9 +30,9 @@ class HoldMotion(Motion):
         super().__init__(self.position, np.tile(np.eye(3), (count, 1, 1)), np.zeros(count))
         self._guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
         # Who has a path, by what it gives: (numbers, functions).
-        self._pins = self._functions("pin")
+        self._pins = self._functions("pin", "slide")
         self._orients = self._functions("orient")
-        self._clamps = self._functions("clamp", "edge")
+        self._clamps = self._functions("clamp", "slide clamp", "edge")
         spun = [k for k, hold in enumerate(scene.holds) if hold.spin is not None]
         self._spins: tuple[Any, list[Any]] = (np.array(spun, dtype=np.int64), [scene.holds[k].spin for k in spun])
 

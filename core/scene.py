@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .contact.shapes import Collider, Shape
-from .errors import Array, TendrilError, array, dimensions, flag, not_negative, vector, whole
+from .errors import Array, TendrilError, array, dimensions, direction, flag, not_negative, vector, whole
 from .rod import Rod
 
-MODELS = ("der", "der2008")
+MODELS = ("der", "der2008", "compact")
 
 DEFAULT_FRICTION = 0.4
 LARGEST_FRICTION = 100.0
@@ -32,7 +32,8 @@ class Hold:
     """A place on a rod whose motion is prescribed.
 
     kind: "pin" holds the position of a vertex; "clamp" its position and the frame of its cross-section; "orient" the
-    frame alone; "edge" holds a whole edge, position and frame.
+    frame alone; "edge" holds a whole edge, position and frame. "slide" and "slide clamp" are a pin and a clamp that leave a vertex
+    free to go along a line.
     `path` gives the motion over time in seconds: a position for a pin, (position, rotation) for a clamp or an edge,
     a rotation for an orient. Rotations are 3x3 matrices applied to the frame of the start. `spin` is an angle in rad
     about the tangent, on top of the rotation; it counts whole turns.
@@ -43,6 +44,7 @@ class Hold:
     index: int  # of the vertex, or of the edge
     path: Path | None = None
     spin: Callable[[float], float] | None = None
+    along: Array | None = None  # (3,) the direction of the line
 
     @property
     def holds_position(self) -> bool:
@@ -50,7 +52,7 @@ class Hold:
 
     @property
     def holds_frame(self) -> bool:
-        return self.kind != "pin"
+        return self.kind not in ("pin", "slide")
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,25 @@ class Scene:
         """Holds the frame of the cross-section at a vertex and leaves its position free."""
         return self._hold(rod, "orient", where, path, spin)
 
+    def slide(
+        self,
+        rod: RodId,
+        where: str | int,
+        along: ArrayLike,
+        path: Path | None = None,
+        spin: Callable[[float], float] | None = None,
+        *,
+        clamped: bool = False,
+    ) -> HoldId:
+        """Holds a vertex on the line through it with the direction `along`, on which it is free to slide; `clamped`, it also holds
+        the frame of the cross-section there. Only rods that never stretch do this: those of the model compact."""
+        entry = self._entry(rod)
+        if entry.model != "compact":
+            raise TendrilError("rod", rod, f"it is of the model {entry.model}: vertices of compact rods slide")
+        line = direction("along", along)
+        line.flags.writeable = False
+        return self._hold(rod, "slide clamp" if flag("clamped", clamped) else "slide", where, path, spin, line)
+
     def clamp_edge(
         self,
         rod: RodId,
@@ -236,6 +257,7 @@ class Scene:
         where: str | int | Iterable[int],
         path: Path | None,
         spin: Callable[[float], float] | None,
+        along: Array | None = None,
     ) -> HoldId:
         entry = self._entry(rod)
         for field, value in (("path", path), ("spin", spin)):
@@ -255,7 +277,7 @@ class Scene:
                 raise TendrilError("where", where, "give at least one vertex")
         else:
             places = [self._vertex(entry.rod, where)]  # type: ignore[arg-type]
-        new = [Hold(int(rod), kind, place, path, spin) for place in places]
+        new = [Hold(int(rod), kind, place, path, spin, along) for place in places]
         taken = {vertex for hold in self.holds if hold.rod == rod for vertex in held_vertices(hold, entry.rod)}
         for hold in new:
             for vertex in held_vertices(hold, entry.rod):

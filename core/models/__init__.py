@@ -29,4 +29,8 @@ def make_block(
         from .der2008.block import Der2008Block
 
         return Der2008Block(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+    if model == "compact":
+        from .compact.block import CompactBlock
+
+        return CompactBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     raise AssertionError(f"Scene.add lets no such model through: {model}")

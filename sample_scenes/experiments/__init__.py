@@ -1,6 +1,7 @@
 """The experiments of the papers: `python -m tendril experiment NAME`.
 
-An experiment is a module here with a function `run()` that returns an Outcome, and a row in the table below.
+An experiment is a module here with a function `run()` that returns an Outcome, and a row in the table below. If it can be run with
+several models of rods, `run` takes the name of one.
 """
 
 from __future__ import annotations
@@ -17,22 +18,23 @@ class Experiment:
     name: str
     title: str
     source: str  # the paper and its figure
-    run: Callable[[], Outcome]
+    run: Callable[..., Outcome]
+    models: tuple[str, ...] = ()  # that it can be run with, if there is a choice
 
 
-def _in_module(name: str) -> Callable[[], Outcome]:
+def _in_module(name: str) -> Callable[..., Outcome]:
     """The module's `run`, imported only when it is called: the table costs nothing."""
 
-    def run() -> Outcome:
-        outcome = importlib.import_module(f".{name}", __package__).run()
+    def run(*model: str) -> Outcome:
+        outcome = importlib.import_module(f".{name}", __package__).run(*model)
         assert isinstance(outcome, Outcome)
         return outcome
 
     return run
 
 
-def _row(name: str, title: str, source: str) -> Experiment:
-    return Experiment(name, title, source, _in_module(name))
+def _row(name: str, title: str, source: str, *models: str) -> Experiment:
+    return Experiment(name, title, source, _in_module(name), models)
 
 
 TABLE = {
@@ -47,8 +49,14 @@ TABLE = {
         _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1"),
         _row("plectonemes", "A twisted rod winds about itself", "Bergou et al. 2008, Fig. 9"),
         _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10"),
-        _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14"),
-        _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15"),
-        _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17"),
+        _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14", "der", "compact"),
+        _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15", "der", "compact"),
+        _row("preconditioners", "How compact rods are solved for", "Zhao et al. 2022, Figs. 3 to 5"),
+        _row(
+            "helix", "A helix under gravity, in compact and in Cartesian coordinates", "Zhao et al. 2022, Figs. 6 to 10"
+        ),
+        _row("dragged", "The root of a rod is dragged in long steps", "Zhao et al. 2022, Fig. 11"),
+        _row("sliding_plectoneme", "A rod with sliding ends is twisted", "Zhao et al. 2022, Fig. 16"),
+        _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17", "der", "compact"),
     )
 }

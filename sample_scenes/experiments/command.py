@@ -18,18 +18,20 @@ def describe() -> str:
     return _aligned([(experiment.name, experiment.title, experiment.source) for experiment in TABLE.values()])
 
 
-def perform(experiment: Experiment, file: Path | None) -> int:
-    """Draws into a file, if there is one. The exit code: 1 if a number is not as expected."""
+def perform(experiment: Experiment, file: Path | None, model: str | None = None) -> int:
+    """Draws into a file, if there is one. The exit code: 1 if a number is not as expected. `model` is that of the rods, where there
+    is a choice."""
     if file is not None:  # what can't be drawn or written is said before time is spent
         check_installed()
         file.parent.mkdir(parents=True, exist_ok=True)
-    print(f"{experiment.title} ({experiment.source})", flush=True)
+    title = experiment.title if model is None else f"{experiment.title}, {model}"
+    print(f"{title} ({experiment.source})", flush=True)
     started = time.perf_counter()
-    outcome = experiment.run()
+    outcome = experiment.run() if model is None else experiment.run(model)
     seconds = time.perf_counter() - started
     print(f"\n{report(outcome)}\n", flush=True)
     if file is not None:
-        draw(outcome, file, experiment.title, experiment.source)
+        draw(outcome, file, title, experiment.source)
         print(f"{file}, ", end="")
     print(f"{seconds:.1f} s")
     amiss = [number.name for number in outcome.numbers if not number.within]

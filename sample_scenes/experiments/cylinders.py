@@ -33,7 +33,7 @@ LYING = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
 CYLINDERS = tuple(Cylinder(0.3, 1.6, (x, 0.0, z), LYING) for x, z in ((-3.5, 0.0), (0.0, 0.25), (3.5, 0.0)))
 
 
-def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
+def simulation(threads: int | None = None, model: str = "der") -> tuple[Rod, Simulation]:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     bend, twist = YOUNG * inertia, SHEAR * 2.0 * inertia
     made_of = Stiffness(
@@ -43,7 +43,7 @@ def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
     points = along * (math.cos(SLOPE), 0.0, math.sin(SLOPE)) + (0.0, 0.0, HEIGHT)
     rod = Rod.from_points(points, RADIUS, stiffness=made_of, rest="straight", damping_time=DAMPING)
     scene = Scene(rod_contact=True)
-    scene.add(rod, friction=FRICTION)
+    scene.add(rod, model, friction=FRICTION)
     for cylinder in CYLINDERS:
         scene.collide(cylinder, friction=FRICTION)
     return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads)
@@ -53,8 +53,8 @@ def deepest(frame: Frame) -> float:
     return max(in_cylinder(frame.positions(0), RADIUS, cylinder) for cylinder in CYLINDERS)
 
 
-def run() -> Outcome:
-    rod, sim = simulation()
+def run(model: str = "der") -> Outcome:
+    rod, sim = simulation(model=model)
     frames = list(sim.frames(1, 1 + round(SECONDS / STEP)))
     times = np.array([frame.time for frame in frames])
     energies = np.array([frame.report.energies.total for frame in frames])

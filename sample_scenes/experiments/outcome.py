@@ -128,6 +128,7 @@ class Plot:
     x_label: str
     y_label: str
     series: Sequence[Series]
+    logarithmic: str = ""  # axes that are: "x", "y" or "xy"
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from tendril.sample_scenes.experiments.outcome import (
 )
 
 ROOT = Path(tendril.__file__).resolve().parent
-TOOLS = {"__init__", "command", "meshes", "outcome", "overlap", "picture", "render", "strands"}
+TOOLS = {"__init__", "command", "compact_rods", "meshes", "outcome", "overlap", "picture", "render", "strands"}
 
 RING = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
@@ -450,7 +450,63 @@ def test_a_step_is_five_times_as_fast_as_in_2008():
         assert table_1.measured(row, rounds=3, repeats=200).total < row.total / 5.0
 
 
+def test_preconditioners_in_short(monkeypatch):
+    """Case 24: the hybrid's iterations stay flat, and are ten times fewer than those of the block diagonal."""
+    from tendril.sample_scenes.experiments import preconditioners
+
+    monkeypatch.setattr(preconditioners, "STEPS", 2)
+    hybrid = [preconditioners.cost(n, "hybrid", times=1).iterations for n in (100, 400, 1600)]
+    assert max(hybrid) < 1.2 * hybrid[0]
+    assert preconditioners.cost(400, "block diagonal", times=1).iterations > 10.0 * hybrid[1]
+    soft, stiff = (preconditioners.cost(200, "hybrid", young, times=1).iterations for young in (1e4, 1e8))
+    assert stiff < 0.5 * soft
+
+
+def test_a_dragged_root(tmp_path, monkeypatch):
+    """Case 23, all of it but for how fast it is."""
+    from tendril.sample_scenes.experiments import dragged
+
+    monkeypatch.setattr(dragged, "frames_per_second", lambda: math.inf)
+    assert run(tmp_path, "dragged") == 0
+
+
+def test_compact_and_cartesian_rods_move_alike(monkeypatch):
+    """A solver that shares no code with the simulator: the same helix with Lagrange multipliers in Cartesian coordinates."""
+    from tendril.sample_scenes.experiments import helix
+
+    monkeypatch.setattr(helix, "SEGMENTS", 60)
+    ours, _ = helix.compact_story(12)
+    theirs = helix.cartesian_story(None, 20, 12)
+    np.testing.assert_allclose(ours.kinetic, theirs.kinetic, rtol=1e-4)
+    assert np.abs(ours.stretch).max() < 1e-14
+    assert ours.misaligned.max() < 1e-12 < theirs.misaligned.max()
+    loose = helix.cartesian_story(1e3, 5, 12)
+    assert np.abs(loose.stretch).max() > 1e-4
+
+
+def test_a_choice_of_models(table, tmp_path, capsys):
+    calls = []
+
+    def outcome(model="der"):
+        calls.append(model)
+        return Outcome([Number.equal("knots", 1, 1)], [Moment("a ring", [Tube(RING, 0.2, closed=True)])])
+
+    table(Experiment("made_up", "A ring", "Nobody 1889, Fig. 1", outcome, ("der", "compact")))
+    assert run(tmp_path, "made_up", "--model", "compact") == 0
+    assert run(tmp_path, "made_up") == 0
+    assert calls == ["compact", "der"]
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"made_up.png", "made_up_compact.png"}
+    capsys.readouterr()
+    assert "choose one of der, compact" in refused(capsys, run(tmp_path, "made_up", "--model", "cloth"))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", experiments.TABLE)
 def test_experiments(name, tmp_path):
     assert run(tmp_path, name) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name, one in experiments.TABLE.items() if "compact" in one.models])
+def test_experiments_with_compact_rods(name, tmp_path):
+    assert run(tmp_path, name, "--model", "compact") == 0

@@ -43,6 +43,8 @@ def step(block: ModelBlock, forces: np.ndarray, h: float = SHORT, count: int = 1
 
 def unknowns(block: ModelBlock) -> int:
     """The size of generalized vectors: a model that has other unknowns says so here."""
+    if hasattr(block, "solver"):  # a rotation for each edge, the place of each root
+        return 3 * int(block.sample_start[-1]) + 3 * (len(block.sample_start) - 1)
     return 4 * int(block.sample_start[-1])
 
 

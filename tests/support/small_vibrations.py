@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from compact_probe import Probe as CompactProbe
 from der2008_probe import Probe as Probe2008
 from der_probe import Probe
 from scipy.linalg import eig_banded, eigvalsh, null_space, orth
@@ -105,4 +106,51 @@ def _of_der2008(scene: Scene, count: int) -> np.ndarray:
     return eigvalsh(others.T @ stiffness @ others, subset_by_index=(0, count - 1))
 
 
-OF_MODEL = {"der": _of_der, "der2008": _of_der2008}
+def _of_compact(scene: Scene, count: int) -> np.ndarray:
+    """Of a rod that never stretches. Its tension can't be told from its length: it is that of a rod with its EA as long as
+    drawn, and holds give it."""
+    rod = scene.entries[0].rod
+    probe = CompactProbe.of(scene)
+    b, n = probe.b, rod.vertex_count
+    drawn = np.linalg.norm(np.roll(rod.points, -1, axis=0) - rod.points, axis=1)[: rod.edge_count]
+    tension = float(rod.stretch[0] * (drawn.sum() / rod.length - 1.0))
+    held = [i for i in range(n) if b.rods.held[i] and i > 0]
+    t = b.geometry.d3
+    for i in held:
+        b.state.pull[i] = tension * t[i - 1]
+    if rod.closed:
+        # A ring bent from a straight rod pushes outwards with nothing: its moment is the same all along.
+        assert not held
+    stiffness = probe.matrix()
+    gradient = probe.gradient(np.zeros(probe.size))
+    probe.h = 1e-3
+    mass = (probe.matrix() - stiffness) * probe.h**2
+    # How vertices move with the unknowns.
+    moves = np.zeros((n + 1, 3, probe.size // 3, 3))
+    moves[:, :, -1] = np.eye(3)
+    for j in range(rod.edge_count):
+        moves[j + 1 :, :, j] = -b.rods.arm[j] * np.cross(np.eye(3), t[j]).T
+    rigid = np.zeros((probe.size // 3, 3, 7))
+    for axis, unit in enumerate(np.eye(3)):
+        rigid[-1, :, axis] = unit
+        rigid[: rod.edge_count, :, 3 + axis] = unit
+        rigid[-1, :, 3 + axis] = np.cross(unit, b.state.x[0])
+    rigid[: rod.edge_count, :, 6] = t[: rod.edge_count]
+    bound = [moves[i].reshape(3, -1) for i in held]
+    if rod.closed:
+        bound.append((moves[n] - moves[0]).reshape(3, -1))
+    fixed = np.eye(probe.size)[~probe.free]
+    allowed = null_space(np.vstack([fixed, *bound])) if bound else np.eye(probe.size)[:, probe.free]
+    assert np.abs(allowed.T @ gradient).max() < 1e-9 * np.abs(stiffness).max(), "not in equilibrium"
+    idle = allowed.T @ rigid.reshape(probe.size, 7)
+    if np.any(b.rods.joint == FRAMED) or b.rods.edge_framed.any():
+        idle = idle[:, :0]
+    stiffness, mass = allowed.T @ stiffness @ allowed, allowed.T @ mass @ allowed
+    if idle.size:
+        inside = idle @ null_space(rigid.reshape(probe.size, 7) - allowed @ idle)  # those that the holds allow
+        others = null_space((mass @ orth(inside)).T) if inside.size else np.eye(len(mass))
+        stiffness, mass = others.T @ stiffness @ others, others.T @ mass @ others
+    return eigvalsh(stiffness, mass, subset_by_index=(0, count - 1))
+
+
+OF_MODEL = {"der": _of_der, "der2008": _of_der2008, "compact": _of_compact}

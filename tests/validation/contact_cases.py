@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .cases import Case, both, der, runs
+from .cases import Case, of, runs
 
 GRAVITY = 9.81
 
@@ -40,7 +40,7 @@ CASES = (
             f"capstan, {name}",
             {"wrap": wrap, "friction": 0.3},
             {"ratio": capstan(0.3, wrap)},
-            both(20, 40, tolerance=1e-2),
+            of("der", "der2008")(20, 40, tolerance=1e-2),
             {"ratio": published},
         )
         for name, wrap, published in (("half a turn", math.pi, "2.566"), ("a full turn", 2.0 * math.pi, "6.586"))
@@ -51,7 +51,7 @@ CASES = (
             f"incline, friction {friction:g}, slope {past:g} degrees beyond",
             {"friction": friction, "slope": math.atan(friction) + math.radians(past)},
             {"acceleration": incline_acceleration(math.atan(friction) + math.radians(past), friction)},
-            both(96, tolerance=2e-2, order=None),
+            of("der", "der2008")(96, tolerance=2e-2, order=None),
         )
         for friction in (0.1, 0.3, 0.8)
         for past in (0.5, 5.0)
@@ -62,7 +62,7 @@ CASES = (
             f"incline, friction {friction:g}, slope half a degree below",
             {"friction": friction, "slope": math.atan(friction) - math.radians(0.5)},
             {"acceleration": 0.0},
-            both(96, tolerance=1e-5, order=None),
+            of("der", "der2008")(96, tolerance=1e-5, order=None),
         )
         for friction in (0.1, 0.3, 0.8)
     ),
@@ -71,7 +71,7 @@ CASES = (
         "loose trefoil",
         {"tension": loose_knot_tension(1.0, 1.0)},
         {"radius": 1.0},
-        der(1, tolerance=3e-2, order=None),  # extrapolated to an infinitely thin rod
+        of("der")(1, tolerance=3e-2, order=None),  # extrapolated to an infinitely thin rod
         long=True,
     ),
 )

@@ -11,11 +11,12 @@ from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
+from ..state_of_rods import copy_rods, put_rods
 from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
 from .coupled import (
     begin_rods,
-    copy_rods,
+    copy_states,
     copy_unknowns,
     finish_rods,
     linearise_rods,
@@ -189,26 +190,18 @@ class DerBlock:
     def save(self, chosen: Ints) -> None:
         if self._coupled is None:
             self._coupled = for_coupling(self.arrays)
-        copy_rods(self.arrays.rods, chosen, self.arrays.state, self._coupled.saved)
+        copy_states(self.arrays.rods, chosen, self.arrays.state, self._coupled.saved)
 
     def recall(self, chosen: Ints) -> None:
-        copy_rods(self.arrays.rods, chosen, self._room().saved, self.arrays.state)
+        copy_states(self.arrays.rods, chosen, self._room().saved, self.arrays.state)
         self._measured = False
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
-        rows = self._rows(chosen)
-        return [array[rows] for array in self.arrays.state]
+        return copy_rods(self.arrays.state, self.sample_start, chosen)
 
     def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
-        rows = self._rows(chosen)
-        for array, kept in zip(self.arrays.state, state, strict=True):
-            array[rows] = kept
+        put_rods(self.arrays.state, self.sample_start, chosen, state)
         self._measured = False
-
-    def _rows(self, chosen: Ints) -> Ints:
-        meant = np.zeros(self._rods, np.bool_)
-        meant[chosen] = True
-        return np.flatnonzero(np.repeat(meant, np.diff(self.sample_start)))
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         c = self._room()

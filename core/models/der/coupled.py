@@ -32,7 +32,7 @@ Ints = NDArray[int64]
 
 
 @kernel
-def copy_rods(rods: Rods, chosen: Ints, source: State, target: State) -> None:
+def copy_states(rods: Rods, chosen: Ints, source: State, target: State) -> None:
     for r in chosen:
         copy_state(source, rods.start[r], target, rods.start[r], rods.start[r + 1] - rods.start[r])
 

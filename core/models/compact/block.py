@@ -1,0 +1,310 @@
+"""The `compact` block: inextensible rods of rotations behind the protocol of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Array, TendrilError
+from ...scene import Entry, Hold
+from ...workers import Workers
+from ..der.arrays import BACKWARD_EULER
+from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
+from ..protocol import Edges, Energies, Pushes, Work
+from ..state_of_rods import copy_rods, put_rods
+from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
+from .build import build
+from .coupled import (
+    begin_rods,
+    finish_rods,
+    linearise_rods,
+    move_rods,
+    probe_rods,
+    retreat_rods,
+    solve_coupled,
+    weigh_steps,
+)
+from .newton import FAILURES, FALLBACKS, GRADIENTS, HALVINGS, ITERATIONS, RESIDUAL
+from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+SOLVERS = {
+    "elimination": ELIMINATION,
+    "hybrid": HYBRID,
+    "block diagonal": BLOCK_DIAGONAL,
+    "diagonal": DIAGONAL,
+}
+
+
+class CompactBlock:
+    solver = "elimination"  # of Newton's linear systems in free steps; the others are those of the paper
+    exact = True  # Newton's matrix has the term that the paper drops, where it is positive definite then
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        if integrator == "midpoint":
+            raise TendrilError("integrator", integrator, "compact rods take sdirk2 (of second order) or backward euler")
+        self.arrays = build(entries, holds)
+        b = self.arrays
+        self._linear = linear_of(b)
+        self.sample_start = b.rods.start
+        self.most_iterations = MOST_ITERATIONS
+        self.gradients = 0  # iterations of conjugate gradients up to the last `take_work`
+        self._rods = len(entries)
+        self._all = np.arange(self._rods)
+        self.generalized_start = 3 * (b.rods.start + np.arange(self._rods + 1))
+        self._workers = workers
+        self._scheme = SCHEMES[integrator]
+        self._tolerance = tolerance
+        self._none = np.zeros(self._rods, dtype=np.bool_)
+        self._stage = 0.0  # s, length of the last stage
+        self._measured = False  # the log's energies and the directors are those of the state
+        self._four = np.zeros((len(b.state.x), 4))
+        self.state_size = sum(array.size for array in b.state)
+        rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
+        self._hold_rows = np.array(rows, dtype=np.int64)
+        self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
+        after = [
+            int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds
+        ]
+        self._after = np.array(after, dtype=np.int64)
+        # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
+        self._tangent = b.holds.tangent[1, self._hold_rows].copy()
+        self._director = b.holds.director[1, self._hold_rows].copy()
+        place = b.holds.position[1]
+        self._half_edge = 0.5 * (place[self._after] - place[self._hold_rows]) if rows else np.zeros((0, 3))
+        self._lay_out()
+
+    # Where the material is -----------------------------------------------------------------------------------------
+
+    def hold_positions(self) -> Array:
+        """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""
+        x = self.arrays.holds.position[1, self._hold_rows]
+        return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
+
+    def positions(self) -> Array:
+        return self.arrays.state.x
+
+    def velocities(self) -> Array:
+        return self.arrays.state.v[:, :3]
+
+    def directors(self) -> Array:
+        self._lay_out()
+        return self.arrays.geometry.d1
+
+    def point_velocities(self, generalized: Array, out: Array) -> None:
+        self._lay_out()
+        map_motion(self._linear, self._all, generalized.reshape(-1, 3), self._four)
+        out[:] = self._four[:, :3]
+
+    def generalized_forces(self, forces: Array, out: Array) -> None:
+        self._lay_out()
+        self._four[:, :3] = forces
+        self._four[:, 3] = 0.0
+        map_forces(self._linear, self._all, self._four, out.reshape(-1, 3))
+
+    def weight(self, gravity: Array, out: Array) -> None:
+        np.multiply(self.arrays.rods.mass[:, :1], gravity, out=out)
+
+    def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
+        b, rows = self.arrays, self._hold_rows
+        for array in b.holds:
+            array[0] = array[1]
+        edge = self._edge_holds
+        half = np.einsum("hij,hj->hi", rotations, self._half_edge)
+        b.holds.position[1, rows] = np.where(edge[:, None], positions - half, positions)
+        b.holds.position[1, self._after[edge]] = (positions + half)[edge]
+        b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
+        b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
+        b.holds.spin[1, rows] = spins
+        self._measured = False
+
+    # Free steps ----------------------------------------------------------------------------------------------------
+
+    def free_steps(
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: Flags | None = None,
+    ) -> None:
+        b = self.arrays
+        b.forces.force[:] = point_forces
+        b.forces.wind[:] = wind
+        b.forces.drag_rate[0] = drag_rate
+        scheme = BACKWARD_EULER if calm else self._scheme
+        self._stage = h if scheme == BACKWARD_EULER else h * (2.0 / 3.0)
+        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
+
+    def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
+        b = self.arrays
+        step = Step(
+            h, count, scheme, air_density, self._tolerance, self.most_iterations, MOST_HALVINGS, SOLVERS[self.solver],
+            self.exact,
+        )  # fmt: skip
+        self._workers.run(
+            lambda first, last, piece: step_rods(b, step, skip, first, last),
+            self._rods,
+            len(b.state.x) * max(count, 1),
+        )
+        self._measured = not skip.any()
+
+    def _lay_out(self) -> None:
+        """Directors, strains and energies of the state."""
+        if not self._measured:
+            self._run(0.0, 0, self._scheme, 0.0, self._none)
+
+    def solve(self, generalized: Array) -> None:
+        b, x = self.arrays, generalized.reshape(-1, 3)
+        self._measured = False
+        self._workers.run(lambda first, last, piece: solve_rods(b, self._stage, x, first, last), self._rods, len(x))
+
+    # A coupled step -----------------------------------------------------------------------------------------------
+
+    def edges(self) -> Edges:
+        rods = self.arrays.rods
+        n = len(rods.rest_length)
+        after = np.arange(1, n + 1)
+        along = np.zeros(n)
+        length = np.full(n, np.inf)
+        for first, end, closed in zip(rods.start[:-1], rods.start[1:], rods.closed, strict=True):
+            after[end - 1] = first if closed else -1
+            along[first + 1 : end] = np.cumsum(rods.rest_length[first : end - 1])
+            if closed:
+                length[first:end] = rods.rest_length[first:end].sum()
+        return Edges(after, rods.radii.max(axis=1), along, length)
+
+    def turns(self) -> Array:
+        return self.arrays.geometry.turn
+
+    def save(self, chosen: Ints) -> None:
+        put_rods(self.arrays.kept, self.sample_start, chosen, self.copy(chosen))
+
+    def recall(self, chosen: Ints) -> None:
+        self.put_back(chosen, copy_rods(self.arrays.kept, self.sample_start, chosen))
+
+    def copy(self, chosen: Ints) -> Sequence[Array]:
+        return copy_rods(self.arrays.state, self.sample_start, chosen)
+
+    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+        put_rods(self.arrays.state, self.sample_start, chosen, state)
+        self._measured = False
+
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        b = self.arrays
+        self._stage = h
+        self._measured = False
+        self._share(lambda first, last, piece: begin_rods(b, chosen, h, air_density, still, first, last), chosen)
+
+    def probe(self, chosen: Ints, mobility: Array) -> None:
+        b, h = self.arrays, self._stage
+        self._share(lambda first, last, piece: probe_rods(b, chosen, h, mobility, first, last), chosen)
+
+    def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
+        b, h = self.arrays, self._stage
+        self._share(lambda first, last, piece: linearise_rods(b, pushes, chosen, h, potential, first, last), chosen)
+        b.log.report[chosen, ITERATIONS] += 1.0
+
+    def step_vector(self) -> Array:
+        return self.arrays.system.trial.reshape(-1)
+
+    def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
+        b, x = self._linear, generalized.reshape(-1, 3)
+        self._share(lambda first, last, piece: solve_coupled(b, chosen, x, first, last), chosen)
+
+    def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
+        map_motion(self._linear, chosen, generalized.reshape(-1, 3), out)
+
+    def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
+        map_forces(self._linear, chosen, forces, out.reshape(-1, 3))
+
+    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+        b = self.arrays
+        self._share(lambda first, last, piece: weigh_steps(b, chosen, longest, slope, first, last), chosen)
+
+    def move(self, chosen: Ints) -> None:
+        b, h = self.arrays, self._stage
+        self._share(lambda first, last, piece: move_rods(b, chosen, h, first, last), chosen)
+
+    def retreat(self, chosen: Ints, sizes: Array) -> None:
+        b = self.arrays
+        self._share(lambda first, last, piece: retreat_rods(b, chosen, sizes, first, last), chosen)
+
+    def finish(self, chosen: Ints, creep: bool = False) -> None:
+        b, h = self.arrays, self._stage
+        self._share(lambda first, last, piece: finish_rods(b, chosen, h, creep, first, last), chosen)
+        self._measured = False
+        if creep:
+            b.log.report[chosen, FAILURES] += 1.0
+
+    def _share(self, work: Callable[[int, int, int], None], chosen: Ints) -> None:
+        self._workers.run(work, len(chosen), len(chosen) * len(self.arrays.state.x) // max(self._rods, 1))
+
+    # Bookkeeping ---------------------------------------------------------------------------------------------------
+
+    def energies(self, gravity: Array) -> Energies:
+        b = self.arrays
+        self._lay_out()
+        bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
+        kinetic = 0.5 * float(np.einsum("i,ij,ij->", b.rods.mass[:, 0], self.velocities(), self.velocities()))
+        for k, director in ((1, b.geometry.d1), (2, b.geometry.d2)):
+            moves = np.cross(b.state.v[:, 3:], director)
+            kinetic += 0.5 * float(np.einsum("i,ij,ij->", b.rods.mass[:, k], moves, moves))
+        height = -float((b.rods.mass[:, 0] * (b.state.x @ gravity)).sum())
+        return Energies(kinetic, 0.0, bend, twist, height)
+
+    def take_work(self) -> Work:
+        report = self.arrays.log.report
+        self.gradients = int(report[:, GRADIENTS].sum())
+        work = Work(
+            iterations=int(report[:, ITERATIONS].sum()),
+            residual=float(report[:, RESIDUAL].max()),
+            halvings=int(report[:, HALVINGS].sum()),
+            fallbacks=int(report[:, FALLBACKS].sum()),
+            failures=int(report[:, FAILURES].sum()),
+        )
+        report[:] = 0.0
+        return work
+
+    def pack_state(self, out: Array) -> None:
+        at = 0
+        for array in self.arrays.state:
+            out[at : at + array.size] = array.ravel()
+            at += array.size
+
+    def unpack_state(self, state: Array) -> None:
+        at = 0
+        for array in self.arrays.state:
+            array[:] = state[at : at + array.size].reshape(array.shape)
+            at += array.size
+        self._measured = False
+
+    def stop(self) -> None:
+        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.past):
+            array[:] = 0.0
+
+    def disturb(self, size: float) -> None:
+        b = self.arrays
+        noise = np.random.default_rng(0).uniform(-size, size, (len(b.rods.arm) + self._rods, 3))
+        noise[: len(b.rods.arm)][b.rods.edge_framed] = 0.0
+        noise[len(b.rods.arm) :] *= b.rods.rest_length[b.rods.start[:-1], None]
+        noise[len(b.rods.arm) :][b.rods.held[b.rods.start[:-1]]] = 0.0
+        self._lay_out()
+        disturb_rods(b, noise)
+        b.state.past[:] = 0.0
+        self._measured = False

@@ -1,0 +1,194 @@
+"""Conjugate gradients on A = J^T H J, as in the paper: products by prefix sums, and three preconditioners, all in O(n).
+
+The hybrid one (22) has the exact block-tridiagonal matrix of the rotations and of what the vertices' masses add only the
+diagonal blocks, B_j^T (sum of the H beyond j) B_j. The paper's H has no coupling of positions with rotations, and neither has
+this one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...errors import Array
+from ...geometry.frames import cross
+from ...jit import part
+from ...linalg.small import (
+    add3,
+    crossing,
+    decompose,
+    full,
+    get3,
+    get6,
+    get9,
+    image,
+    image_t,
+    plus,
+    put3,
+    put6,
+    scaled,
+    solved,
+    solved_columns,
+    symmetric,
+    times,
+    turned_over,
+)
+from .arrays import BLOCK_DIAGONAL, HYBRID, Geometry, Rods, System
+from .kinematics import edge_count, root_fixed
+
+TOLERANCE = 1e-7  # of the residual, relative to the right-hand side
+MOST = 20_000
+
+
+@part
+def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Array, r: int) -> None:
+    """out = A x without pushes: forwards the motion of the vertices, backwards the forces on them. (18), (19)"""
+    first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
+    h, d, o, d3, arm = system.h, system.d, system.o, geometry.d3, rods.arm
+    p = get3(x, n + r)
+    last = first + edge_count(rods, r)
+    force = system.krylov[3]
+    for i in range(first, end):
+        put3(force, i, image(full(get6(h, i)), p))
+        if i < last:
+            phi = get3(x, i)
+            own = image(full(get6(d, i)), phi)
+            if i > first:
+                below = image(get9(o, i), get3(x, i - 1))
+                own = (own[0] + below[0], own[1] + below[1], own[2] + below[2])
+                add3(out, i - 1, image_t(get9(o, i), phi), 1.0)
+            put3(out, i, own)
+            way = cross(phi, get3(d3, i))
+            p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
+    if rods.closed[r]:
+        add3(out, first, image(get9(system.seam, r), get3(x, last - 1)), 1.0)
+        add3(out, last - 1, image_t(get9(system.seam, r), get3(x, first)), 1.0)
+    f = (0.0, 0.0, 0.0)
+    for i in range(end - 1, first - 1, -1):
+        if i < last:
+            add3(out, i, cross(get3(d3, i), f), arm[i])
+        g = get3(force, i)
+        f = (f[0] + g[0], f[1] + g[1], f[2] + g[2])
+    put3(out, n + r, (0.0, 0.0, 0.0) if root_fixed(rods, r) else f)
+
+
+@part
+def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: int) -> bool:
+    """Factors the preconditioner: (22) by the algorithm of Thomas, or just its diagonal blocks, or its diagonal."""
+    first, end = rods.start[r], rods.start[r + 1]
+    d3, arm, thomas = geometry.d3, rods.arm, system.thomas
+    beyond = full(get6(system.h, end - 1))
+    last = first + edge_count(rods, r)
+    carried = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    good = True
+    for j in range(last - 1, first - 1, -1):
+        b = crossing(get3(d3, j), -arm[j])
+        block = plus(times(times(turned_over(b), beyond), b), full(get6(system.d, j)))
+        beyond = plus(beyond, full(get6(system.h, j)))
+        s = symmetric(block)
+        if kind == HYBRID:
+            s = symmetric(plus(block, scaled(carried, -1.0)))
+        elif kind != BLOCK_DIAGONAL:
+            s = (s[0], 0.0, s[2], 0.0, 0.0, s[5])
+        fine, factor = decompose(s)
+        good = good and fine
+        put6(thomas, j, factor)
+        if kind == HYBRID:
+            below = get9(system.o, j)
+            right = solved_columns(factor, below)
+            carried = times(turned_over(below), right)
+            for e, value in enumerate(right):
+                thomas[j, 6 + e] = value
+    fine, factor = decompose(symmetric(beyond))
+    put6(system.root, r, factor)
+    return good and fine
+
+
+@part
+def apply(rods: Rods, system: System, x: Array, out: Array, r: int, kind: int) -> None:
+    """out = P^-1 x."""
+    first, n = rods.start[r], len(rods.arm)
+    last = first + edge_count(rods, r)
+    thomas = system.thomas
+    if root_fixed(rods, r):
+        put3(out, n + r, (0.0, 0.0, 0.0))
+    else:
+        put3(out, n + r, solved(get6(system.root, r), get3(x, n + r)))
+    if kind != HYBRID:
+        for j in range(first, last):
+            put3(out, j, solved(get6(thomas, j), get3(x, j)))
+        return
+    z = (0.0, 0.0, 0.0)
+    for j in range(last - 1, first - 1, -1):
+        b = (x[j, 0] - z[0], x[j, 1] - z[1], x[j, 2] - z[2])
+        put3(out, j, solved(get6(thomas, j), b))
+        z = image_t(_beside(thomas, j), b)
+    before = (0.0, 0.0, 0.0)
+    for j in range(first, last):
+        if j > first:
+            add3(out, j, image(_beside(thomas, j), before), -1.0)
+        before = get3(out, j)
+
+
+@part
+def _beside(thomas: Array, j: int) -> tuple[float, float, float, float, float, float, float, float, float]:
+    return (
+        thomas[j, 6], thomas[j, 7], thomas[j, 8], thomas[j, 9], thomas[j, 10], thomas[j, 11], thomas[j, 12], thomas[j, 13],
+        thomas[j, 14],
+    )  # fmt: skip
+
+
+@part
+def conjugate_gradients(rods: Rods, geometry: Geometry, system: System, r: int, kind: int) -> int:
+    """system.trial, the right-hand side, becomes the solution. Returns the number of iterations; -1 if A is not positive
+    definite."""
+    if not precondition(rods, geometry, system, r, kind):
+        return -1
+    x, res, z, p = system.trial, system.krylov[0], system.krylov[1], system.krylov[2]
+    ap = system.krylov[4]
+    n = len(rods.arm)
+    begin, end, root = rods.start[r], rods.start[r] + edge_count(rods, r), n + r
+    if root_fixed(rods, r):
+        put3(x, root, (0.0, 0.0, 0.0))
+    goal, old = 0.0, 0.0
+    for k in range(begin, end + 1):
+        j = k if k < end else root
+        for c in range(3):
+            if k < end and rods.edge_framed[j]:
+                x[j, c] = 0.0
+            res[j, c] = x[j, c]
+            x[j, c] = 0.0
+            p[j, c] = 0.0
+            goal += res[j, c] * res[j, c]
+    goal = TOLERANCE * math.sqrt(goal)
+    for count in range(MOST):
+        size = 0.0
+        for k in range(begin, end + 1):
+            j = k if k < end else root
+            size += res[j, 0] * res[j, 0] + res[j, 1] * res[j, 1] + res[j, 2] * res[j, 2]
+        if not math.sqrt(size) > goal:
+            return count
+        apply(rods, system, res, z, r, kind)
+        product = 0.0
+        for k in range(begin, end + 1):
+            j = k if k < end else root
+            product += res[j, 0] * z[j, 0] + res[j, 1] * z[j, 1] + res[j, 2] * z[j, 2]
+        factor = product / old if count > 0 else 0.0
+        for k in range(begin, end + 1):
+            j = k if k < end else root
+            for c in range(3):
+                p[j, c] = z[j, c] + factor * p[j, c]
+        old = product
+        multiply(rods, geometry, system, p, ap, r)
+        curvature = 0.0
+        for k in range(begin, end + 1):
+            j = k if k < end else root
+            curvature += p[j, 0] * ap[j, 0] + p[j, 1] * ap[j, 1] + p[j, 2] * ap[j, 2]
+        if not curvature > 0.0:
+            return -1
+        alpha = product / curvature
+        for k in range(begin, end + 1):
+            j = k if k < end else root
+            for c in range(3):
+                x[j, c] += alpha * p[j, c]
+                res[j, c] -= alpha * ap[j, c]
+    return MOST

@@ -1,0 +1,222 @@
+"""Before and after a stage of a step: held places move, the rod goes to a guess, the iterate is accepted."""
+
+from __future__ import annotations
+
+import math
+
+from ...errors import Array
+from ...geometry.frames import cross, dot, transport
+from ...geometry.quaternions import directors_of, product, rotation_vector, turned
+from ...jit import part
+from ...linalg.small import get3, put3
+from ..der.arrays import FRAMED, HeldFrames, Holds
+from ..der.stages import place_frames
+from .arrays import Geometry, Rods, Stage, State
+from .kinematics import edge_count, frame_quaternion, get4, place, put4, root_fixed
+
+FAST = 2.0  # rad in a step
+
+
+@part
+def copy_state(source: State, target: State, first: int, end: int, r: int) -> None:
+    """Of rod r, whose vertices are first ... end - 1."""
+    for i in range(first, end):
+        for c in range(3):
+            target.x[i, c] = source.x[i, c]
+            target.pull[i, c] = source.pull[i, c]
+        for c in range(4):
+            target.q[i, c] = source.q[i, c]
+        for c in range(6):
+            target.v[i, c] = source.v[i, c]
+            target.a[i, c] = source.a[i, c]
+    for c in range(3):
+        target.loop[r, c] = source.loop[r, c]
+
+
+@part
+def place_held(
+    rods: Rods, holds: Holds, frames: HeldFrames, geometry: Geometry, state: State, r: int, at: float
+) -> None:
+    """Held places and frames at a fraction of the step; the root goes there at once."""
+    first, end = rods.start[r], rods.start[r + 1]
+    place_frames(rods, holds, frames, first, end, at)  # type: ignore[arg-type]  # it takes all that have joints
+    for i in range(first, end):
+        if rods.held[i]:
+            for c in range(3):
+                begin, goal = holds.position[0, i, c], holds.position[1, i, c]
+                geometry.target[i, c] = goal if at == 1.0 else begin + at * (goal - begin)
+        if rods.joint[i] == FRAMED:
+            put4(
+                geometry.frame,
+                i,
+                frame_quaternion(get3(frames.tangent, i), get3(frames.director, i), frames.spin[i]),
+            )
+    if root_fixed(rods, r):
+        put3(state.x, first, get3(geometry.target, first))
+    for j in range(first, end):
+        if rods.edge_framed[j]:
+            k = j + 1 if j + 1 < end else first
+            t = _unit(
+                geometry.target[k, 0] - geometry.target[j, 0],
+                geometry.target[k, 1] - geometry.target[j, 1],
+                geometry.target[k, 2] - geometry.target[j, 2],
+            )
+            d0, d1 = get3(holds.director[0], j), get3(holds.director[1], j)
+            d = _unit(d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2]))
+            spin = holds.spin[0, j] + at * (holds.spin[1, j] - holds.spin[0, j])
+            put4(state.q, j, frame_quaternion(t, transport(d, t, t), spin))
+
+
+@part
+def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
+    length = math.sqrt(x * x + y * y + z * z)
+    f = 1.0 / length if length > 0.0 else 0.0
+    return (x * f, y * f, z * f)
+
+
+@part
+def start_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, back: float) -> None:
+    """Where a step starts: from the state, or `back` times its way from the step before farther on."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for c in range(3):
+            stage.x[i, c] = state.x[i, c] + back * (state.x[i, c] - state.x1[i, c])
+        for c in range(6):
+            stage.v[i, c] = state.v[i, c] + back * (state.v[i, c] - state.v1[i, c])
+        for s in range(2):
+            for c in range(3):
+                now = geometry.strain[i, s, c]
+                stage.strain[i, s, c] = now + back * (now - state.strain1[i, s, c])
+        q = get4(state.q, i)
+        if back > 0.0:
+            p = get4(state.q1, i)
+            way = rotation_vector(product(q, (p[0], -p[1], -p[2], -p[3])))
+            q = turned((back * way[0], back * way[1], back * way[2]), q)
+        put4(stage.q, i, q)
+
+
+@part
+def remember(rods: Rods, state: State, before: State, strain: Array, r: int, h: float) -> None:
+    """What was before a step of h becomes the past."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        put3(state.x1, i, get3(before.x, i))
+        put4(state.q1, i, get4(before.q, i))
+        for c in range(6):
+            state.v1[i, c] = before.v[i, c]
+        for s in range(2):
+            for c in range(3):
+                state.strain1[i, s, c] = strain[i, s, c]
+    state.past[r] = h
+
+
+@part
+def foreseen_spin(stage: Stage, j: int, h: float) -> tuple[float, float, float]:
+    """The angular velocity with which a free segment goes on. One that spins about its axis and tilts precesses:
+    J W' = -W x J W, and of a round section half of what changes is the turning of the axis itself."""
+    _, _, t = directors_of(get4(stage.q, j))
+    w = (stage.v[j, 3], stage.v[j, 4], stage.v[j, 5])
+    along = dot(w, t)
+    angle = h * along
+    across = (w[0] - along * t[0], w[1] - along * t[1], w[2] - along * t[2])
+    side = cross(t, across)
+    s, c = math.sin(angle), math.cos(angle)
+    return (
+        along * t[0] + c * across[0] + s * side[0],
+        along * t[1] + c * across[1] + s * side[1],
+        along * t[2] + c * across[2] + s * side[2],
+    )
+
+
+@part
+def aim_sections(rods: Rods, stage: Stage, drag_rate: float, r: int, h: float) -> None:
+    """Where the directors aim, with their weights."""
+    first = rods.start[r]
+    for j in range(first, first + edge_count(rods, r)):
+        w = foreseen_spin(stage, j, h)
+        a, b, _ = directors_of(turned((h * w[0], h * w[1], h * w[2]), get4(stage.q, j)))
+        a0, b0, _ = directors_of(get4(stage.q, j))
+        for k in range(2):
+            m, brake = rods.mass[j, 1 + k] / (h * h), rods.mass[j, 1 + k] * drag_rate / h
+            goal, begin = (a, a0) if k == 0 else (b, b0)
+            stage.weight[j, k] = m + brake
+            for c in range(3):
+                x = goal[0] if c == 0 else goal[1] if c == 1 else goal[2]
+                y = begin[0] if c == 0 else begin[1] if c == 1 else begin[2]
+                stage.aim[j, 3 * k + c] = m * x + brake * y
+
+
+@part
+def guess(
+    rods: Rods, state: State, geometry: Geometry, stage: Stage, base_q: Array, base_root: Array, r: int, h: float,
+    going: float,
+) -> None:  # fmt: skip
+    """Places the iterate where its velocities and accelerations take it (`going` 1), or where the base is (0). Held places must be
+    placed before."""
+    first = rods.start[r]
+    v, a = stage.v, state.a
+    if not root_fixed(rods, r):
+        for c in range(3):
+            ahead = stage.x[first, c] + h * (v[first, c] + h * a[first, c])
+            state.x[first, c] = ahead if going > 0.0 else base_root[r, c]
+    for j in range(first, first + edge_count(rods, r)):
+        if rods.edge_framed[j]:
+            continue
+        if going > 0.0:
+            w = (h * (v[j, 3] + h * a[j, 3]), h * (v[j, 4] + h * a[j, 4]), h * (v[j, 5] + h * a[j, 5]))
+            put4(state.q, j, turned(w, get4(stage.q, j)))
+        else:
+            put4(state.q, j, get4(base_q, j))
+    place(rods, state, geometry, r)
+
+
+@part
+def take_velocities(rods: Rods, state: State, stage: Stage, r: int, h: float) -> bool:
+    """Of vertices and edges at the end of a stage, and their rates of change. False if one is not finite."""
+    good = True
+    first = rods.start[r]
+    last = first + edge_count(rods, r)
+    for i in range(first, rods.start[r + 1]):
+        w = (0.0, 0.0, 0.0)
+        if i < last:
+            begin = get4(stage.q, i)
+            turn = rotation_vector(product(get4(state.q, i), (begin[0], -begin[1], -begin[2], -begin[3])))
+            w = (turn[0] / h, turn[1] / h, turn[2] / h)
+            free = foreseen_spin(stage, i, h)
+            if dot(free, free) * h * h > FAST * FAST:  # a half turn or more could be one the other way
+                goal = turned((h * free[0], h * free[1], h * free[2]), begin)
+                more = rotation_vector(product(get4(state.q, i), (goal[0], -goal[1], -goal[2], -goal[3])))
+                w = (free[0] + more[0] / h, free[1] + more[1] / h, free[2] + more[2] / h)
+        for c in range(6):
+            if c < 3:
+                v = (state.x[i, c] - stage.x[i, c]) / h
+            else:
+                v = w[0] if c == 3 else w[1] if c == 4 else w[2]
+            state.v[i, c] = v
+            state.a[i, c] = (v - stage.v[i, c]) / h
+            good = good and math.isfinite(state.a[i, c])
+    return good
+
+
+@part
+def measure(rods: Rods, geometry: Geometry, r: int, energy: Array, row: int) -> float:
+    """Elastic energies of rod r, of bending and of twisting, into a row. Returns their sum."""
+    stiffness, rest, strain = rods.stiffness, rods.rest, geometry.strain
+    bending = twisting = 0.0
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for slot in range(2):
+            for c in range(3):
+                deviation = strain[i, slot, c] - rest[i, slot, c]
+                part = 0.5 * stiffness[i, slot, c] * deviation * deviation
+                if c < 2:
+                    bending += part
+                else:
+                    twisting += part
+    energy[row, 0], energy[row, 1] = bending, twisting
+    return bending + twisting
+
+
+@part
+def spin_energy(mass: Array, d1: Array, d2: Array, v: Array, j: int) -> float:
+    """Of the section of edge j: of the motion of its directors."""
+    w = (v[j, 3], v[j, 4], v[j, 5])
+    a, b = cross(w, get3(d1, j)), cross(w, get3(d2, j))
+    return float(0.5 * (mass[j, 1] * dot(a, a) + mass[j, 2] * dot(b, b)))

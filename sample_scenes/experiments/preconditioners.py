@@ -1,0 +1,163 @@
+"""How Newton's linear systems of a compact rod are solved: conjugate gradients with three preconditioners, and directly.
+
+A helix falls under gravity, with five Newton iterations a step at most, and with Newton's matrix as the paper has it. The hybrid
+preconditioner takes as many iterations for a long rod as for a short one, and fewer for a stiff one than for a soft one; the
+others do the opposite. The direct solver of the paper is a dense Cholesky factor. Elimination along the chain, which is not in the
+paper, is direct as well, and as cheap as one or two iterations.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import Simulation
+from ...core.models.compact.block import SOLVERS, CompactBlock
+from ...core.models.compact.dense import build_here, dense_matrix, open_rod, potential_at, solve_here
+from .compact_rods import RADIUS, helix_rod, helix_scene
+from .outcome import BLUE, GREEN, ORANGE, RED, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Tube
+
+STEP = 0.01  # s
+NEWTON = 5  # iterations at most
+SIZES = (50, 100, 200, 400, 800)  # segments
+LONG = (100, 1000, 10_000)  # segments of the rods whose steps are timed
+MODULI = (1e4, 1e5, 1e6, 1e7, 1e8)  # Pa
+STEPS = 10
+COLOURS = {"diagonal": ORANGE, "block diagonal": GREEN, "hybrid": BLUE, "dense": VIOLET, "elimination": RED}
+ITERATIVE = ("diagonal", "block diagonal", "hybrid")
+
+
+class Cost(NamedTuple):
+    iterations: float  # of conjugate gradients, per solve
+    build: float  # s
+    solve: float  # s
+
+
+def simulation(segments: int, solver: str, young: float = 1e6) -> tuple[Simulation, CompactBlock]:
+    """As in the paper: backward Euler, few Newton iterations, without the term that it drops."""
+    sim = Simulation(helix_scene(segments, young), 1.0 / STEP, substeps=1, integrator="backward euler", threads=1)
+    block = sim.blocks[0]
+    assert isinstance(block, CompactBlock)
+    block.solver, block.exact, block.most_iterations = solver, False, NEWTON
+    return sim, block
+
+
+def cost(segments: int, solver: str, young: float = 1e6, times: int = 3) -> Cost:
+    """On the systems of the first steps; times are the least of several, of the system where these steps lead."""
+    sim, block = simulation(segments, "elimination" if solver == "dense" else solver, young)
+    newton = gradients = 0
+    for _ in range(STEPS):
+        newton += sim.step_frame().report.iterations
+        gradients += block.gradients
+    b = block.arrays
+    open_rod(b, 0)
+    still = np.zeros_like(b.system.trial)
+    potential_at(b, 0, STEP, 0.0, still, False)
+    right = -b.system.gradient
+    right[-1] = 0.0  # the root is held
+    build = solve = math.inf
+    if solver == "dense":
+        free = slice(0, 3 * segments)
+        for _ in range(times):
+            start = time.perf_counter()
+            matrix = dense_matrix(b, 0)[free, free]
+            factor = np.linalg.cholesky(matrix)
+            build = min(build, time.perf_counter() - start)
+            start = time.perf_counter()
+            np.linalg.solve(factor.T, np.linalg.solve(factor, right.ravel()[free]))
+            solve = min(solve, time.perf_counter() - start)
+        return Cost(0.0, build, solve)
+    number = SOLVERS[solver]
+    for _ in range(times):
+        start = time.perf_counter()
+        build_here(b, 0, number)
+        build = min(build, time.perf_counter() - start)
+        x = right.copy()
+        start = time.perf_counter()
+        solve_here(b, 0, x, number)
+        solve = min(solve, time.perf_counter() - start)
+    return Cost(gradients / max(newton, 1), build, solve)
+
+
+def step_seconds(segments: int, solver: str, times: int = 3) -> float:
+    """Of a step, the least of several."""
+    sim, _ = simulation(segments, solver)
+    sim.step_frame()
+    state, least = sim.state(), math.inf
+    for _ in range(times):
+        sim.restore(state, sim.first_frame + 1)
+        start = time.perf_counter()
+        sim.step_frame()
+        least = min(least, time.perf_counter() - start)
+    return least
+
+
+def growth(sizes: tuple[int, ...], values: list[float]) -> float:
+    """The power of the size with which values grow."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def run() -> Outcome:
+    by_size = {name: [cost(n, name) for n in SIZES] for name in ITERATIVE}
+    by_size["elimination"] = [cost(n, "elimination") for n in SIZES]
+    dense = [n for n in SIZES if n <= 400]
+    by_size["dense"] = [cost(n, "dense") for n in dense]
+    by_modulus = {
+        name: [cost(200, name, young).iterations for young in MODULI] for name in ("hybrid", "block diagonal")
+    }
+    steps = {name: [step_seconds(n, name) for n in LONG] for name in ("hybrid", "elimination")}
+    hybrid = [each.iterations for each in by_size["hybrid"]]
+    block = [each.iterations for each in by_size["block diagonal"]]
+    told = [
+        Number.between(
+            f"iterations of the hybrid, {SIZES[-1]} segments by {SIZES[1]}", hybrid[-1] / hybrid[1], 0.0, 1.2, says="flat"
+        ),
+        Number.between(
+            f"block diagonal by hybrid, {SIZES[-1]} segments", block[-1] / hybrid[-1], 10.0, math.inf, "times as many"
+        ),
+        Number.between("time of a step grows with segments to the", growth(LONG, steps["hybrid"]), 0.0, 1.15, "th power"),
+        Number(f"of {LONG[-1]:,} segments it takes", 1e3 * steps["hybrid"][-1], "ms"),
+        Number("and by elimination", 1e3 * steps["elimination"][-1], "ms"),
+        Number.between(
+            "iterations of the hybrid, stiffest by softest", by_modulus["hybrid"][-1] / by_modulus["hybrid"][0], 0.0, 0.5
+        ),
+        Number.between(
+            "those of block diagonal", by_modulus["block diagonal"][-1] / by_modulus["block diagonal"][0], 2.0, math.inf
+        ),
+    ]  # fmt: skip
+
+    def lines(which: int, scale: float, names: tuple[str, ...]) -> list[Series]:
+        return [
+            Series(
+                SIZES[: len(by_size[name])], [scale * each[which] for each in by_size[name]], name, "o-", COLOURS[name]
+            )
+            for name in names
+        ]
+
+    everyone = (*ITERATIVE, "dense", "elimination")
+    unnamed = [Series(line.x, line.y, "", line.style, line.colour) for line in lines(1, 1e3, everyone)]
+    plots = [
+        Plot("Iterations", "segments", "", lines(0, 1.0, ITERATIVE), "xy"),
+        Plot("Build", "segments", "ms", unnamed, "xy"),
+        Plot("Solve", "segments", "ms", lines(2, 1e3, ("dense", "elimination")) + [
+            Series(line.x, line.y, "", line.style, line.colour) for line in lines(2, 1e3, ITERATIVE)
+        ], "xy"),
+        Plot("A step", "segments", "ms", [
+            Series(LONG, [1e3 * t for t in times], name, "o-", COLOURS[name]) for name, times in steps.items()
+        ], "xy"),
+        Plot("Iterations", "Young's modulus (MPa)", "", [
+            Series([1e-6 * e for e in MODULI], counts, name, "o-", COLOURS[name]) for name, counts in by_modulus.items()
+        ], "xy"),
+    ]  # fmt: skip
+    return Outcome(told, [_moment(0), _moment(20), _moment(60)], plots, Camera((0.5, -1.0, 0.2)), columns=3)
+
+
+def _moment(steps: int) -> Moment:
+    sim, _ = simulation(200, "hybrid")
+    for _ in range(steps):
+        sim.step_frame()
+    frame = sim.current()
+    return Moment(f"{frame.time:.1f} s", [Tube.of(frame, 0, helix_rod(200), radius=RADIUS)])
