@@ -57,6 +57,17 @@ def pack_samples(blocks: Sequence[ModelBlock], friction: Sequence[Array]) -> Sam
     )
 
 
+def joined_edges(blocks: Sequence[ModelBlock]) -> Ints:
+    """(K, 2) sorted pairs of edges of all blocks that never touch each other."""
+    first = 0
+    pairs = [np.zeros((0, 2), int64)]
+    for block in blocks:
+        edges = block.edges()
+        pairs.append(edges.joined + first)
+        first += len(edges.after)
+    return np.unique(np.concatenate(pairs), axis=0)
+
+
 def make_contacts(capacity: int) -> Contacts:
     return Contacts(
         edge=np.zeros((capacity, 2), int64),
@@ -78,7 +89,10 @@ def make_contacts(capacity: int) -> Contacts:
 
 
 class Detection:
-    def __init__(self, samples: Samples, colliders: ColliderMotion, between_rods: bool, workers: Workers) -> None:
+    def __init__(
+        self, samples: Samples, joined: Ints, colliders: ColliderMotion, between_rods: bool, workers: Workers
+    ) -> None:
+        """`joined` (K, 2) are pairs of edges that never touch; see `joined_edges`."""
         self.samples = samples
         self.contacts = make_contacts(256)
         self.count = 0
@@ -90,6 +104,7 @@ class Detection:
         n = len(samples.after)
         self._low, self._high = np.zeros((n, 3)), np.zeros((n, 3))
         self._edges = samples.after >= 0
+        self._joined = joined[:, 0] * n + joined[:, 1]
         self._margin = MARGIN * samples.radius
         shapes, meshes = colliders.shapes, colliders.meshes
         self._buried = Buried(samples, meshes, self._margin)
@@ -109,7 +124,11 @@ class Detection:
         broad, workers = self._broad, self._workers
         broad.build(self._low, self._high, self._edges, workers)
         if self._between_rods:
-            self._rod_pairs = broad.self_pairs(self.samples, workers)[0].copy()
+            pairs = broad.self_pairs(self.samples, workers)[0]
+            if len(self._joined):
+                keys = pairs[:, 0] * len(self.samples.after) + pairs[:, 1]
+                pairs = pairs[np.isin(keys, self._joined, invert=True)]
+            self._rod_pairs = pairs.copy()
         if len(self._shape_boxes[0]):
             low, high = self._shape_boxes
             shape_boxes(self._colliders.shapes, low, high)
@@ -120,8 +139,8 @@ class Detection:
             mesh_boxes(self._colliders.meshes, low, high, low_edges, high_edges)
             self._triangle_pairs = broad.pairs_with(low, high, workers)[0].copy()
             self._edge_pairs = broad.pairs_with(low_edges, high_edges, workers)[0].copy()
-        pairs = (self._rod_pairs, self._shape_pairs, self._triangle_pairs, self._edge_pairs)
-        self.candidates = sum(len(of_kind) for of_kind in pairs)
+        kinds = (self._rod_pairs, self._shape_pairs, self._triangle_pairs, self._edge_pairs)
+        self.candidates = sum(len(of_kind) for of_kind in kinds)
 
     def look(self, base: Array) -> None:
         """Contacts at `now`. Whether rods pass through each other is judged on their way from `base`.

@@ -13,7 +13,7 @@ from ..workers import Workers
 from .arrays import Flags, Ints
 from .colliders import ColliderMotion
 from .coulomb import APART, learn, push, relative_motion
-from .detection import Detection, pack_samples
+from .detection import Detection, joined_edges, pack_samples
 from .islands import Islands, Verdict
 from .known_forces import make_forces, prepare, samples_of
 from .linear import LinearSystem
@@ -40,7 +40,7 @@ class ContactSolver:
         self.colliders = colliders
         self._blocks = blocks
         samples = pack_samples(blocks, friction)
-        self.detection = Detection(samples, colliders, between_rods, workers)
+        self.detection = Detection(samples, joined_edges(blocks), colliders, between_rods, workers)
         n = len(samples.after)
         self._rows = _slices([int(block.sample_start[-1]) for block in blocks])
         self._rods = _slices([len(block.sample_start) - 1 for block in blocks])
