@@ -39,69 +39,74 @@ class Pattern(NamedTuple):
 
 @part
 def _gather_child(
-    values: Array, stack: Array, relative: Ints, at: int, size: int, source: int, panel: int, front: int, own: int, target: int
+    panel: Array, update: Array, child: Array, relative: Ints, size: int, front: int, own: int
 ) -> None:
     """Adds a child's update matrix to the front: to its panel, and to its own update matrix."""
     rest = front - own
     for j in range(size):
-        column = relative[at + j]
-        k = source + j * size
-        if column < own:
-            c = panel + column * front
+        at = relative[j]
+        source = child[j * size : (j + 1) * size]
+        if at < own:
+            target = panel[at * front : (at + 1) * front]
             for i in range(j, size):
-                values[c + relative[at + i]] += stack[k + i]
+                target[relative[i]] += source[i]
         else:
-            c = target + (column - own) * rest - own
+            target = update[(at - own) * rest : (at - own + 1) * rest]
             for i in range(j, size):
-                stack[c + relative[at + i]] += stack[k + i]
+                target[relative[i] - own] += source[i]
 
 
 @part
-def _eliminate(values: Array, stack: Array, panel: int, front: int, own: int, target: int) -> bool:
-    """Factors the columns of a panel and takes what they explain out of the update matrix."""
+def _subtract(target: Array, begin: int, k0: float, a: Array, k1: float, b: Array, k2: float, c: Array, k3: float, d: Array) -> None:
+    for i in range(begin, len(target)):
+        target[i] -= k0 * a[i] + k1 * b[i] + k2 * c[i] + k3 * d[i]
+
+
+@part
+def _eliminate(panel: Array, update: Array, front: int, own: int) -> bool:
+    """Factors the columns of a panel and takes what they explain out of the update matrix.
+
+    Four columns at a time, so that what they change is read and written a quarter as often."""
     rest = front - own
-    for c in range(own):
-        column = panel + c * front
-        d = values[column + c]
-        if not d > 0.0:
-            return False
-        f = 1.0 / d
-        for s in range(c + 1, own):
-            k = values[column + s] * f
-            other = panel + s * front
-            for i in range(s, front):
-                values[other + i] -= k * values[column + i]
-    # Four columns at a time: the update matrix is read and written a quarter as often.
     c = 0
-    while c + 4 <= own:
-        c0 = panel + c * front
-        c1, c2, c3 = c0 + front, c0 + 2 * front, c0 + 3 * front
-        f0, f1 = 1.0 / values[c0 + c], 1.0 / values[c1 + c + 1]
-        f2, f3 = 1.0 / values[c2 + c + 2], 1.0 / values[c3 + c + 3]
-        for j in range(rest):
-            k0, k1 = values[c0 + own + j] * f0, values[c1 + own + j] * f1
-            k2, k3 = values[c2 + own + j] * f2, values[c3 + own + j] * f3
-            to = target + j * rest
-            for i in range(j, rest):
-                stack[to + i] -= (
-                    k0 * values[c0 + own + i] + k1 * values[c1 + own + i]
-                    + k2 * values[c2 + own + i] + k3 * values[c3 + own + i]
-                )  # fmt: skip
-        c += 4
     while c < own:
-        c0 = panel + c * front
-        f0 = 1.0 / values[c0 + c]
-        for j in range(rest):
-            k0 = values[c0 + own + j] * f0
-            to = target + j * rest
-            for i in range(j, rest):
-                stack[to + i] -= k0 * values[c0 + own + i]
-        c += 1
-    for c in range(own):
-        column = panel + c * front
-        f = 1.0 / values[column + c]
-        for i in range(c + 1, front):
-            values[column + i] *= f
+        group = min(4, own - c)
+        for p in range(c, c + group):
+            column = panel[p * front : (p + 1) * front]
+            if not column[p] > 0.0:
+                return False
+            f = 1.0 / column[p]
+            for s in range(p + 1, c + group):
+                k = column[s] * f
+                other = panel[s * front : (s + 1) * front]
+                for i in range(s, front):
+                    other[i] -= k * column[i]
+        if group == 4:
+            c0, c1 = panel[c * front : (c + 1) * front], panel[(c + 1) * front : (c + 2) * front]
+            c2, c3 = panel[(c + 2) * front : (c + 3) * front], panel[(c + 3) * front : (c + 4) * front]
+            f0, f1, f2, f3 = 1.0 / c0[c], 1.0 / c1[c + 1], 1.0 / c2[c + 2], 1.0 / c3[c + 3]
+            for s in range(c + 4, own):
+                other = panel[s * front : (s + 1) * front]
+                _subtract(other, s, c0[s] * f0, c0, c1[s] * f1, c1, c2[s] * f2, c2, c3[s] * f3, c3)
+            b0, b1, b2, b3 = c0[own:], c1[own:], c2[own:], c3[own:]
+            for j in range(rest):
+                other = update[j * rest : (j + 1) * rest]
+                _subtract(other, j, b0[j] * f0, b0, b1[j] * f1, b1, b2[j] * f2, b2, b3[j] * f3, b3)
+        else:
+            for p in range(c, c + group):
+                column = panel[p * front : (p + 1) * front]
+                f = 1.0 / column[p]
+                for j in range(rest):
+                    k = column[own + j] * f
+                    other = update[j * rest : (j + 1) * rest]
+                    for i in range(j, rest):
+                        other[i] -= k * column[own + i]
+        c += group
+    for p in range(own):
+        column = panel[p * front : (p + 1) * front]
+        f = 1.0 / column[p]
+        for i in range(p + 1, front):
+            column[i] *= f
     return True
 
 
@@ -112,15 +117,17 @@ def factor(p: Pattern, values: Array, stack: Array, r: int) -> bool:
     children, child, update = p.children, p.child, p.update
     for s in range(p.net[r], p.net[r + 1]):
         own, rest = first[s + 1] - first[s], below[s + 1] - below[s]
-        front, target = own + rest, update[s]
+        front = own + rest
+        columns = values[panel[s] : panel[s] + own * front]
+        left = stack[update[s] : update[s] + rest * rest]
         for k in range(rest * rest):
-            stack[target + k] = 0.0
+            left[k] = 0.0
         for k in range(children[s], children[s + 1]):
             c = child[k]
-            _gather_child(
-                values, stack, relative, below[c], below[c + 1] - below[c], update[c], panel[s], front, own, target
-            )
-        if not _eliminate(values, stack, panel[s], front, own, target):
+            size = below[c + 1] - below[c]
+            of = stack[update[c] : update[c] + size * size]
+            _gather_child(columns, left, of, relative[below[c] : below[c + 1]], size, front, own)
+        if not _eliminate(columns, left, front, own):
             return False
     return True
 
@@ -130,27 +137,30 @@ def solve(p: Pattern, values: Array, r: int, y: Array) -> None:
     """Solves with the factor, in place; y is in the order of elimination."""
     first, panel, below, rows = p.first, p.panel, p.below, p.rows
     for s in range(p.net[r], p.net[r + 1]):
-        begin, own, at = first[s], first[s + 1] - first[s], below[s]
-        rest = below[s + 1] - at
+        own = first[s + 1] - first[s]
+        rest = below[s + 1] - below[s]
         front = own + rest
+        here, there = y[first[s] : first[s + 1]], rows[below[s] : below[s + 1]]
         for c in range(own):
-            k, column = y[begin + c], panel[s] + c * front
+            column = values[panel[s] + c * front : panel[s] + (c + 1) * front]
+            k = here[c]
             for i in range(c + 1, own):
-                y[begin + i] -= values[column + i] * k
+                here[i] -= column[i] * k
             for i in range(rest):
-                y[rows[at + i]] -= values[column + own + i] * k
+                y[there[i]] -= column[own + i] * k
     for s in range(p.net[r + 1] - 1, p.net[r] - 1, -1):
-        begin, own, at = first[s], first[s + 1] - first[s], below[s]
-        rest = below[s + 1] - at
+        own = first[s + 1] - first[s]
+        rest = below[s + 1] - below[s]
         front = own + rest
+        here, there = y[first[s] : first[s + 1]], rows[below[s] : below[s + 1]]
         for c in range(own - 1, -1, -1):
-            column = panel[s] + c * front
-            k = y[begin + c] / values[column + c]
+            column = values[panel[s] + c * front : panel[s] + (c + 1) * front]
+            k = here[c] / column[c]
             for i in range(c + 1, own):
-                k -= values[column + i] * y[begin + i]
+                k -= column[i] * here[i]
             for i in range(rest):
-                k -= values[column + own + i] * y[rows[at + i]]
-            y[begin + c] = k
+                k -= column[own + i] * y[there[i]]
+            here[c] = k
 
 
 @kernel
