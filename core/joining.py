@@ -45,7 +45,9 @@ def join_curves(
     return _tie(x, ends, i, j, s, t)
 
 
-def _near(x: Array, ends: NDArray[np.int64], curve: NDArray[np.int64], distance: float) -> tuple[Any, Any, Array, Array]:
+def _near(
+    x: Array, ends: NDArray[np.int64], curve: NDArray[np.int64], distance: float
+) -> tuple[Any, Any, Array, Array]:
     """Pairs of segments that come nearer than the distance, and where; of one curve only those that are no neighbours."""
     a, b = x[ends[:, 0]], x[ends[:, 1]]
     half = 0.5 * np.linalg.norm(b - a, axis=1)

@@ -24,6 +24,7 @@ from .errors import (
     not_negative,
     number,
     positive,
+    whole,
 )
 from .joining import join_curves
 from .material import Circle, Ellipse, Material, Section, Stiffness
@@ -37,16 +38,23 @@ class Corde:
     """What the explicit model `corde` needs beyond stiffness; the names are those of the paper (Spillmann and Teschner 2009)."""
 
     alpha: float = 0.01  # how much of the inertia against turning across the tangent the segments' frames have
-    kappa: float | None = None  # N, of the constraint that keeps frames along the segments; None: the stretching stiffness
+    kappa: float | None = (
+        None  # N, of the constraint that keeps frames along the segments; None: the stretching stiffness
+    )
     gamma_t: float = 0.0  # kg m/s, of the friction of stretching
     gamma_r: float = 0.0  # kg m3/s, of the friction of bending and twisting
-    inertia: float | None = None  # kg m2 per m of the frames across the tangent before scaling; None: that of the section
+    inertia: float | None = (
+        None  # kg m2 per m of the frames across the tangent before scaling; None: that of the section
+    )
     step: float | None = None  # s, the longest of the model's own steps; None: as long as is stable
+    substeps: int | None = None  # of the frames in each of them; None: one, or as few as are stable in a given step
 
     def __post_init__(self) -> None:
         positive("alpha", self.alpha)
         not_negative("gamma_t", self.gamma_t)
         not_negative("gamma_r", self.gamma_r)
+        if self.substeps is not None:
+            whole("substeps", self.substeps, 1, 1_000_000)
         for name in ("kappa", "inertia", "step"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
@@ -252,7 +260,9 @@ def _check_corners(net: Net) -> None:
         chi[degree != 2] = 2.0
         sharpest = int(np.argmin(chi))
         if chi[sharpest] < LEAST_CHI:
-            raise TendrilError(f"the corner at point {sharpest} of {name}", 180.0, "it folds back on itself: round it off")
+            raise TendrilError(
+                f"the corner at point {sharpest} of {name}", 180.0, "it folds back on itself: round it off"
+            )
 
 
 def _radii(radius: Any, section: Section | None, m: int) -> Array:

@@ -38,9 +38,7 @@ class Pattern(NamedTuple):
 
 
 @part
-def _gather_child(
-    panel: Array, update: Array, child: Array, relative: Ints, size: int, front: int, own: int
-) -> None:
+def _gather_child(panel: Array, update: Array, child: Array, relative: Ints, size: int, front: int, own: int) -> None:
     """Adds a child's update matrix to the front: to its panel, and to its own update matrix."""
     rest = front - own
     for j in range(size):
@@ -57,7 +55,9 @@ def _gather_child(
 
 
 @part
-def _subtract(target: Array, begin: int, k0: float, a: Array, k1: float, b: Array, k2: float, c: Array, k3: float, d: Array) -> None:
+def _subtract(
+    target: Array, begin: int, k0: float, a: Array, k1: float, b: Array, k2: float, c: Array, k3: float, d: Array
+) -> None:
     for i in range(begin, len(target)):
         target[i] -= k0 * a[i] + k1 * b[i] + k2 * c[i] + k3 * d[i]
 

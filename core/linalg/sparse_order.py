@@ -77,7 +77,9 @@ def in_postorder(neighbours: Sequence[set[int]], order: Sequence[int]) -> tuple[
     return [order[k] for k in reversed(backwards)], steps
 
 
-def analyse(nets: Sequence[tuple[Sequence[Sequence[int]], Sequence[set[int]], Sequence[int]]], count: int) -> tuple[Pattern, Ints]:
+def analyse(
+    nets: Sequence[tuple[Sequence[Sequence[int]], Sequence[set[int]], Sequence[int]]], count: int
+) -> tuple[Pattern, Ints]:
     """For each net: the unknowns of its nodes, the nodes' neighbours, the order of nodes. `count` unknowns in all.
 
     Returns the pattern, and the parent of each supernode (-1: none)."""
@@ -114,7 +116,9 @@ def analyse(nets: Sequence[tuple[Sequence[Sequence[int]], Sequence[set[int]], Se
     return _pattern(net, first, rows, parents, place)
 
 
-def _pattern(net: list[int], first: list[int], rows: list[list[int]], parents: list[int], place: Ints) -> tuple[Pattern, Ints]:
+def _pattern(
+    net: list[int], first: list[int], rows: list[list[int]], parents: list[int], place: Ints
+) -> tuple[Pattern, Ints]:
     s = len(parents)
     own = np.diff(first)
     rest = np.array([len(of) for of in rows], int64)
@@ -134,9 +138,7 @@ def _pattern(net: list[int], first: list[int], rows: list[list[int]], parents: l
         mine = flat[below[k] : below[k + 1]]
         theirs = flat[below[of] : below[of + 1]]
         inside = mine < starts[of + 1]
-        relative[below[k] : below[k + 1]] = np.where(
-            inside, mine - starts[of], own[of] + np.searchsorted(theirs, mine)
-        )
+        relative[below[k] : below[k + 1]] = np.where(inside, mine - starts[of], own[of] + np.searchsorted(theirs, mine))
     depth = np.zeros(s, int64)
     for k in range(s - 1, -1, -1):
         if parents[k] >= 0:

@@ -42,7 +42,7 @@ class NetBlock:
     ) -> None:
         self.arrays, self._parent, plans = build(entries, holds)
         b = self.arrays
-        self._samples = lay_samples(plans, b.graph, b.material)
+        self._samples = lay_samples(plans, b.graph)
         self.sample_start = self._samples.start
         self._nets = len(entries)
         self._workers = workers

@@ -37,10 +37,10 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
     for number, hold in holds:
         per_net[number].append(hold)
     plans = [make_plan(entry, of) for entry, of in zip(entries, per_net, strict=True)]
-    graph = _graph(plans)
+    graph = make_graph(plans)
     material = _material(plans, graph)
     _hold(plans, per_net, graph, material)
-    pattern, parent = _pattern(plans, graph)
+    pattern, parent = make_pattern(plans, graph)
     system = _system(graph, material, pattern)
     nets = _assemble(plans, entries, graph, material, pattern, system)
     return nets, parent, plans
@@ -63,7 +63,7 @@ def _joined(parts: list[NDArray[Any]], offsets: Ints, keep_negative: bool = Fals
     return np.concatenate(moved).astype(np.int64)
 
 
-def _graph(plans: list[Plan]) -> Graph:
+def make_graph(plans: list[Plan]) -> Graph:
     vertices = _starts([len(p.points) for p in plans])
     edges = _starts([len(p.edges) for p in plans])
     joints = _starts([int(p.joints.sum()) for p in plans])
@@ -81,9 +81,7 @@ def _graph(plans: list[Plan]) -> Graph:
         tail=_joined([p.edges[:, 0] for p in plans], vertices),
         head=_joined([p.edges[:, 1] for p in plans], vertices),
         theta=np.concatenate([u + 3 * k + np.arange(m) for u, k, m in zip(unknowns, v, e, strict=False)]),
-        omega=np.concatenate(
-            [u + 3 * k + m + 3 * np.arange(c) for u, k, m, c in zip(unknowns, v, e, j, strict=False)]
-        ),
+        omega=np.concatenate([u + 3 * k + m + 3 * np.arange(c) for u, k, m, c in zip(unknowns, v, e, j, strict=False)]),
         vertex=_joined([np.flatnonzero(p.joints) for p in plans], vertices),
         middle=_joined([p.middle for p in plans], vertices),
         edge_a=_joined([p.edge_a for p in plans], edges, True),
@@ -158,7 +156,8 @@ def _hold(plans: list[Plan], per_net: list[list[Hold]], graph: Graph, material: 
                 material.held[graph.omega[joint] : graph.omega[joint] + 3] = True
 
 
-def _pattern(plans: list[Plan], graph: Graph) -> tuple[Pattern, Ints]:
+def make_pattern(plans: list[Plan], graph: Graph, elements: bool = True) -> tuple[Pattern, Ints]:
+    """Of a matrix in all unknowns of a graph, which edges couple and, where wanted, elements and joints."""
     nets = []
     for r, plan in enumerate(plans):
         nodes = order_nodes(plan.chains, plan.joints, len(plan.edges), plan.points)
@@ -169,7 +168,7 @@ def _pattern(plans: list[Plan], graph: Graph) -> tuple[Pattern, Ints]:
             unknowns[node] += [k, k + 1, k + 2]
         for e, node in enumerate(nodes.of_edge):
             unknowns[node].append(int(graph.theta[first_edge + e]))
-        for k, v in enumerate(np.flatnonzero(plan.joints)):
+        for k, v in enumerate(np.flatnonzero(plan.joints) if elements else []):
             w = int(graph.omega[first_joint + k])
             unknowns[nodes.of_vertex[v]] += [w, w + 1, w + 2]
         neighbours: list[set[int]] = [set() for _ in nodes.order]
@@ -182,7 +181,7 @@ def _pattern(plans: list[Plan], graph: Graph) -> tuple[Pattern, Ints]:
             link(nodes.of_edge[e], nodes.of_vertex[a], nodes.of_vertex[b])
         tails, heads = plan.edges[:, 0].tolist(), plan.edges[:, 1].tolist()
         for i, a, b in zip(plan.middle.tolist(), plan.edge_a.tolist(), plan.edge_b.tolist(), strict=True):
-            if a >= 0 and b >= 0:
+            if elements and a >= 0 and b >= 0:
                 link(
                     nodes.of_vertex[tails[a]], nodes.of_edge[a], nodes.of_vertex[i], nodes.of_edge[b],
                     nodes.of_vertex[heads[b]],

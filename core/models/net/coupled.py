@@ -29,7 +29,9 @@ MOST_ATTEMPTS = 7  # to get a positive definite matrix
 
 
 @kernel
-def begin_nets(n: Nets, chosen: NDArray[int64], h: float, air_density: float, still: bool, begin: int, stop: int) -> None:
+def begin_nets(
+    n: Nets, chosen: NDArray[int64], h: float, air_density: float, still: bool, begin: int, stop: int
+) -> None:
     """Takes nets back to their saved state and forward to a guess of where they will be after h; with `still` only what is held
     goes on."""
     q, v, stage = n.state.q, n.state.v, n.stage

@@ -464,4 +464,3 @@ def foresee_tension(n: Nets, direction: Array, r: int, weight: float) -> None:
             change += geometry.t[j, c] * (direction[k + c] - direction[i + c])
         strain = geometry.stretch[j] + change / material.rest_length[j]
         geometry.tension[j] = material.stretch[j] * (strain + weight * (strain - n.stage.stretch[j]))
-

@@ -65,7 +65,14 @@ class _Elements:
         self.arm: list[tuple[Array, Array]] = []
 
     def add(
-        self, middle: int, a: int, b: int, stiffness: Array, rest: Array, twist: float = 0.0, arm: tuple[Array, Array] | None = None
+        self,
+        middle: int,
+        a: int,
+        b: int,
+        stiffness: Array,
+        rest: Array,
+        twist: float = 0.0,
+        arm: tuple[Array, Array] | None = None,
     ) -> None:
         self.middle.append(middle)
         self.edge_a.append(a)
@@ -239,7 +246,9 @@ def _frames_along(
         if rest is not None:
             angles = np.cumsum(rest[2][of])
             if np.any(angles):
-                carried = np.array([turn(tuple(c), tuple(t[k]), a) for c, k, a in zip(carried, of, angles, strict=True)])
+                carried = np.array(
+                    [turn(tuple(c), tuple(t[k]), a) for c, k, a in zip(carried, of, angles, strict=True)]
+                )
         d[of] = carried
     return t, d, twist
 

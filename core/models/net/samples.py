@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import Array
 from ..protocol import Edges
-from .arrays import Graph, Ints, Material
+from .arrays import Graph, Ints
 from .plan import Plan
 from .topology import edges_beside_joints
 
@@ -23,11 +23,13 @@ class Samples(NamedTuple):
     vertex: Ints  # (N,) the vertex of each row
     edge: Ints  # (N,) the edge that begins at a row; -1: none
     row_of_edge: Ints  # (E,)
-    director_row: Ints  # (E,) where the director of an edge is shown: from the first row of its net on, in the user's order
+    director_row: (
+        Ints  # (E,) where the director of an edge is shown: from the first row of its net on, in the user's order
+    )
     edges: Edges
 
 
-def lay_samples(plans: list[Plan], graph: Graph, material: Material) -> Samples:
+def lay_samples(plans: list[Plan], graph: Graph) -> Samples:
     start, point, vertex, edge, after, along, shown = [0], [], [], [], [], [], []
     joined: list[tuple[int, int]] = []
     row_of_edge = np.zeros(len(graph.tail), np.int64)
@@ -57,7 +59,8 @@ def lay_samples(plans: list[Plan], graph: Graph, material: Material) -> Samples:
         pairs = edges_beside_joints(plan.chains, plan.rest_points, plan.radii.max(axis=1), lengths)
         joined += [(int(row_of_edge[e0 + a]), int(row_of_edge[e0 + b])) for a, b in pairs]
     rows = np.array(edge, np.int64)
-    radius = np.where(rows >= 0, material.radii.max(axis=1)[rows], 0.0)
+    radii = np.concatenate([plan.radii for plan in plans]).max(axis=1)
+    radius = np.where(rows >= 0, radii[rows], 0.0)
     return Samples(
         start=np.array(start, np.int64),
         point=np.array(point, np.int64),

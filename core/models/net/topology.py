@@ -109,9 +109,7 @@ def order_nodes(chains: list[Chain], joints: NDArray[np.bool_], edge_count: int,
     return Nodes(of_vertex, of_edge, order)
 
 
-def edges_beside_joints(
-    chains: list[Chain], points: Array, radius: Array, lengths: Array
-) -> Ints:
+def edges_beside_joints(chains: list[Chain], points: Array, radius: Array, lengths: Array) -> Ints:
     """(K, 2) edges that are so near each other around a joint (or a loop's seam) that they can't touch, or do so at rest."""
     at: dict[int, list[tuple[int, float]]] = {}
     thickest = float(radius.max(initial=0.0))
