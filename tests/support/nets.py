@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Material, Net, Scene, Simulation, Stiffness
-from tendril.core.models.net.dense import FOREVER, dense_matrix
-from tendril.core.models.net.stepping import base_net, lay_net, potential_here
+from tendril.core.models.net.block import FOREVER
+from tendril.core.models.net.dense import dense_matrix
+from tendril.core.models.net.stepping import base_net, lay_net
 
 SOFT = Stiffness(stretch=40.0, bend_1=1.0, bend_2=2.0, twist=1.5, mass_per_length=1.0)
 RUBBER = Material(2e6, 1100.0)
@@ -61,7 +62,7 @@ class Probe:
     def __init__(self, scene: Scene, h: float = FOREVER) -> None:
         self.sim = Simulation(scene, threads=1)
         self.block = self.sim.blocks[0]
-        self.n, self.room, self.h = self.block.arrays, self.block._rooms[0], h
+        self.n, self.h = self.block.arrays, h
         base_net(self.n, 0)
         self.base = self.n.state.q.copy()
         self.n.stage.q[:] = self.base
@@ -70,7 +71,7 @@ class Probe:
     def potential(self, q: np.ndarray, exact: bool = True) -> float:
         self.n.state.q[:] = q
         assert lay_net(self.n, 0)
-        return float(potential_here(self.n, self.room, 0, self.h, exact))
+        return self.block.evaluate(self.h, exact)
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
         self.potential(q)

@@ -44,6 +44,8 @@ class Nets(NamedTuple):
     gamma: Array  # (R, 2) of the friction of stretching, of turning
     step: Array  # (R,) s, the longest step of the points
     substeps: Ints  # (R,) of the quaternions in it
+    heavy: Array  # (V,) the stiffness that holds a point, at most: what it weighs while a state of rest is sought
+    heavy_frame: Array  # (E, 3) the same of frames
 
 
 class State(NamedTuple):

@@ -27,7 +27,10 @@ from .coupled import (
     solve_cordes,
     weigh_cordes,
 )
-from .stepping import FAILURES, HALVINGS, STEPS, copy_nets, measure_cordes, step_cordes
+from .stepping import FAILURES, HALVINGS, STEPS, copy_nets, measure_cordes, relax_cordes, step_cordes
+
+LONG = 10.0  # s
+RELAXING = 20_000  # steps towards a state of rest
 
 
 class CordeBlock:
@@ -131,10 +134,16 @@ class CordeBlock:
         b.work.wind[:] = wind
         b.work.air[:] = air_density, drag_rate
         self._h = h
-        self._run(h * count, self._none if skip is None else skip)
+        self._run(h * count, self._none if skip is None else skip, calm)
 
-    def _run(self, time: float, skip: Flags) -> None:
+    def _run(self, time: float, skip: Flags, calm: bool = False) -> None:
         b, attempt = self.arrays, self._attempt
+        if calm or time > LONG:  # nobody can wait for so many steps: what is looked for is a state of rest
+            steps = RELAXING if time > LONG else RELAXING // 100
+            self._workers.run(
+                lambda first, last, piece: relax_cordes(attempt, steps, skip, first, last), self._nets, steps
+            )
+            return
         self._workers.run(
             lambda first, last, piece: step_cordes(b, attempt, time, skip, first, last), self._nets, len(b.state.r)
         )

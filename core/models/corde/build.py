@@ -211,6 +211,8 @@ def _nets(
         gamma=np.array([(s.gamma_t, s.gamma_r) for s in settings]),
         step=np.zeros(len(plans)),
         substeps=np.ones(len(plans), np.int64),
+        heavy=np.zeros(len(held)),
+        heavy_frame=np.zeros((len(length), 3)),
     )
     for r, setting in enumerate(settings):
         points, frames = _stable_steps(nets, r)
@@ -241,6 +243,8 @@ def _stable_steps(n: Nets, r: int) -> tuple[float, float]:
     turning, rubbing = turning[edges], rubbing[edges]
     turning[:, :2] += (length * kappa)[:, None]
     inertia = n.inertia[edges]
+    n.heavy[points] = stiff[points]
+    n.heavy_frame[edges] = turning + length[:, None] * kappa[:, None]
     second = _largest_step((turning / inertia).ravel(), (rubbing[:, None] / inertia).ravel())
     return first, second
 

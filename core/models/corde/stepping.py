@@ -281,6 +281,63 @@ def _air(b: Block, r: int) -> None:
 
 
 @kernel
+def relax_cordes(b: Block, steps: int, skip: NDArray[bool_], first: int, last: int) -> None:
+    """Looks for a state of rest: steps of length one in which everything weighs as much as it is held stiffly, and all motion stops
+    whenever it goes uphill."""
+    n, x, v, q, w = b.nets, b.state.r, b.state.v, b.state.q, b.state.w
+    force, torque = b.work.force, b.work.torque
+    for r in range(first, last):
+        if skip[r]:
+            continue
+        for i in range(n.vertices[r], n.vertices[r + 1]):
+            for c in range(3):
+                v[i, c] = 0.0
+        for j in range(n.edges[r], n.edges[r + 1]):
+            for c in range(3):
+                w[j, c] = 0.0
+        copy_state(b, r, False)
+        for _ in range(steps):
+            add_torques(b, r)
+            for j in range(n.edges[r], n.edges[r + 1]):
+                i, k = n.tail[j], n.head[j]
+                e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+                f = segment_force(e, (0.0, 0.0, 0.0), n.length[j], n.stretch[j], 0.0)
+                for c in range(3):
+                    force[k, c] += f[c]
+                    force[i, c] -= f[c]
+            power, largest = 0.0, 0.0
+            for i in range(n.vertices[r], n.vertices[r + 1]):
+                for c in range(3):
+                    force[i, c] = 0.0 if n.held[i] else force[i, c] + b.work.external[i, c]
+                    power += force[i, c] * v[i, c]
+            for j in range(n.edges[r], n.edges[r + 1]):
+                for c in range(3):
+                    torque[j, c] = 0.0 if n.framed[j] else torque[j, c]
+                    power += torque[j, c] * w[j, c]
+            keep = 0.0 if power < 0.0 else 1.0
+            for i in range(n.vertices[r], n.vertices[r + 1]):
+                for c in range(3):
+                    v[i, c] = keep * v[i, c] + force[i, c] / n.heavy[i]
+                    x[i, c] += v[i, c]
+                    largest = max(largest, abs(v[i, c]))
+            for j in range(n.edges[r], n.edges[r + 1]):
+                for c in range(3):
+                    w[j, c] = keep * w[j, c] + torque[j, c] / n.heavy_frame[j, c]
+                q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (w[j, 0], w[j, 1], w[j, 2]))
+            _place_held(b, r, 1.0, 1.0)
+            if not largest > 0.0:
+                break
+        good = True
+        for i in range(n.vertices[r], n.vertices[r + 1]):
+            for c in range(3):
+                good = good and math.isfinite(x[i, c])
+        if not good:
+            copy_state(b, r, True)
+            b.work.report[r, FAILURES] += 1.0
+        _stay(b, r)
+
+
+@kernel
 def measure_cordes(b: Block) -> None:
     """Energies of stretching, bending, twisting and of the constraint."""
     n, x, q = b.nets, b.state.r, b.state.q

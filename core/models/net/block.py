@@ -16,6 +16,7 @@ from ..protocol import Edges, Energies, Pushes, Work
 from .arrays import Flags, Ints, Nets, Room, State
 from .build import build, make_room
 from .coupled import (
+    MOST_ATTEMPTS,
     begin_nets,
     finish_nets,
     linearise_nets,
@@ -26,8 +27,11 @@ from .coupled import (
     solve_coupled,
     weigh_steps,
 )
+from .dense import dense_matrix
 from .samples import gather, lay_samples
-from .stepping import solve_nets, step_nets
+from .stepping import base_net, step_nets
+
+FOREVER = 1e30  # a step so long that inertia and damping have no part in the potential
 
 
 class NetBlock:
@@ -157,11 +161,28 @@ class NetBlock:
         self._measured = True
 
     def solve(self, generalized: Array) -> None:
-        b = self.arrays
-        self._workers.run(
-            lambda first, last, piece: solve_nets(b, self._rooms[piece], self._stage, generalized, first, last),
-            self._nets,
-            len(b.graph.x),
+        for r in self._every:
+            base_net(self.arrays, r)
+        self._factor(self.arrays, self._every)
+        solve_coupled(self.arrays, self._every, generalized, 0, self._nets)
+
+    def _factor(self, nets: Nets, chosen: Ints) -> None:
+        """The matrix of a step where the nets are, as if nothing pushed them."""
+        self._pushed[:] = 0.0
+        edges = len(nets.graph.tail)
+        none = Pushes(self._pushed, np.zeros((edges, 28)), np.zeros(edges, dtype=np.bool_))
+        self._linearise(nets, none, chosen, np.zeros(self._nets))
+
+    def _linearise(
+        self, nets: Nets, pushes: Pushes, chosen: Ints, potential: Array, attempts: int = MOST_ATTEMPTS
+    ) -> None:
+        """Pushes are those of unknowns and edges."""
+        h = self._stage
+        self._share(
+            lambda first, last, piece: linearise_nets(
+                nets, self._rooms[piece], *pushes, chosen, h, potential, attempts, first, last
+            ),
+            chosen,
         )
 
     # A coupled step -----------------------------------------------------------------------------------------------
@@ -194,12 +215,11 @@ class NetBlock:
         self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, first, last), chosen)
 
     def probe(self, chosen: Ints, mobility: Array) -> None:
-        c, h, out = self._room(), self._stage, self._mobility
+        c, out = self._room(), self._mobility
         fronts, parent, z = self._fronts, self._parent, self._inverse
+        self._factor(c, chosen)
         self._share(
-            lambda first, last, piece: probe_nets(
-                c, self._rooms[piece], fronts, parent, z, chosen, h, out, first, last
-            ),
+            lambda first, last, piece: probe_nets(c, fronts, parent, z, chosen, out, first, last),
             chosen,
         )
         for r in chosen:
@@ -207,15 +227,15 @@ class NetBlock:
             mobility[rows] = out[self._samples.vertex[rows]]
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
-        c, h, samples = self._room(), self._stage, self._samples
+        c, samples = self._room(), self._samples
         self.generalized_pushes(pushes.force, self._pushed)
         stiffness, touched = pushes.stiffness[samples.row_of_edge], pushes.touched[samples.row_of_edge]
-        self._share(
-            lambda first, last, piece: linearise_nets(
-                c, self._rooms[piece], self._pushed, stiffness, touched, chosen, h, potential, first, last
-            ),
-            chosen,
-        )
+        self._linearise(c, Pushes(self._pushed, stiffness, touched), chosen, potential)
+        np.negative(c.system.gradient, out=self._pushed)
+        for r in chosen:
+            of = slice(int(c.graph.unknowns[r]), int(c.graph.unknowns[r + 1]))
+            c.system.trial[of] = self._pushed[of]
+        self.solve_linearised(chosen, c.system.trial)
         self.arrays.log.report[chosen, ITERATIONS] += 1.0
 
     def step_vector(self) -> Array:
@@ -265,6 +285,23 @@ class NetBlock:
         self._workers.run(work, len(chosen), len(chosen) * len(self.arrays.graph.x) // max(self._nets, 1))
 
     # --------------------------------------------------------------------------------------------------------------
+
+    def evaluate(self, h: float, exact: bool = True) -> float:
+        """The potential of a step of length h where the nets are, with gradient and matrix, unfactored: to look closely."""
+        b = self.arrays
+        b.geometry.tension[:] = b.material.stretch * b.geometry.stretch
+        self._stage, potential = h, np.zeros(self._nets)
+        self._pushed[:] = 0.0
+        none = Pushes(self._pushed, np.zeros((len(b.graph.tail), 28)), np.zeros(len(b.graph.tail), dtype=np.bool_))
+        self._linearise(b, none, self._every, potential, attempts=0 if exact else -1)
+        return float(potential.sum())
+
+    def stiffness_matrix(self, net: int) -> Array:
+        """Second derivatives of the elastic energy of the block's net in its unknowns, at the state as it is."""
+        for r in self._every:
+            base_net(self.arrays, r)
+        self.evaluate(FOREVER)
+        return dense_matrix(self.arrays, net)
 
     def broken(self) -> tuple[Flags, Flags]:
         """Which segments are broken, and which of the elements at points have come loose."""

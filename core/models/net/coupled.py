@@ -12,7 +12,7 @@ from ...jit import kernel, part
 from ...linalg.sparse_factor import factor, invert_within
 from .arrays import Ints, Nets, Room
 from .evaluate import evaluate, foresee_tension, measure, rebase, update_geometry
-from .newton import linearise, solve_matrix
+from .newton import solve_matrix
 from .stages import (
     accept_iterate,
     break_what_must,
@@ -77,15 +77,13 @@ def _guess(n: Nets, r: int, h: float, going: float) -> float:
 
 @kernel
 def probe_nets(
-    n: Nets, room: Room, fronts: Ints, parent: Ints, z: Array, chosen: NDArray[int64], h: float, mobility: Array,
-    begin: int, stop: int,
-) -> None:  # fmt: skip
-    """mobility (V, 6): how far a force on each vertex moves it within the step, xx yx yy zx zy zz, by the net's matrix."""
+    n: Nets, fronts: Ints, parent: Ints, z: Array, chosen: NDArray[int64], mobility: Array, begin: int, stop: int
+) -> None:
+    """mobility (V, 6): how far a force on each vertex moves it within the step, xx yx yy zx zy zz, by the net's factored matrix."""
     pattern, held = n.pattern, n.material.held
     first, place = pattern.first, pattern.place
     for at in range(begin, stop):
         r = chosen[at]
-        linearise(n, room, r, h)
         invert_within(pattern, n.system.values, fronts, parent, z, r)
         for i in range(n.graph.vertices[r], n.graph.vertices[r + 1]):
             x = n.graph.x[i]
@@ -108,23 +106,27 @@ def probe_nets(
 @kernel
 def linearise_nets(
     n: Nets, room: Room, force: Array, stiffness: Array, touched: NDArray[bool_], chosen: NDArray[int64], h: float,
-    potential: Array, begin: int, stop: int,
+    potential: Array, attempts: int, begin: int, stop: int,
 ) -> None:  # fmt: skip
-    """Writes Newton's step of each net by itself into system.trial, and keeps the factored matrices. `force` (n,) pushes the
-    unknowns; `stiffness` (E, 28) is that of edges."""
+    """Potential, gradient and factored matrix of each net by itself. `force` (n,) pushes the unknowns; `stiffness` (E, 28) is that of
+    edges. With no attempts the matrix is left as it is, with -1 of them it is a positive part.
+
+    Where it is not positive definite, system.gradient becomes zero: such a net stays where it is."""
     system, graph = n.system, n.graph
-    gradient, trial, values = system.gradient, system.trial, system.values
+    gradient, values = system.gradient, system.values
     for at in range(begin, stop):
         r = chosen[at]
-        good = False
-        for attempt in range(MOST_ATTEMPTS):
-            potential[r] = evaluate(n, room, r, h, attempt == 0)
+        good = attempts <= 0
+        for attempt in range(max(attempts, 1)):
+            potential[r] = evaluate(n, room, r, h, attempt == 0 and attempts >= 0)
             for k in range(graph.unknowns[r], graph.unknowns[r + 1]):
                 gradient[k] -= force[k]
             for j in range(graph.edges[r], graph.edges[r + 1]):
                 if touched[j]:
                     for m in range(28):
                         values[system.of_edge[j, m]] += stiffness[j, m]
+            if attempts <= 0:
+                break
             if attempt > 1:  # contacts may take away more than the net has to give
                 for i in range(graph.vertices[r], graph.vertices[r + 1]):
                     for c in range(3):
@@ -133,10 +135,9 @@ def linearise_nets(
             good = factor(n.pattern, values, room.stack, r)
             if good:
                 break
-        for k in range(graph.unknowns[r], graph.unknowns[r + 1]):
-            trial[k] = -gradient[k] if good else 0.0
-        if good:
-            solve_matrix(n, r, trial)
+        if not good:
+            for k in range(graph.unknowns[r], graph.unknowns[r + 1]):
+                gradient[k] = 0.0
 
 
 @kernel

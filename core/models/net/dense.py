@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import Array
-from .arrays import Nets, Room
-from .stepping import base_net, lay_net, potential_here
-
-FOREVER = 1e30  # a step so long that inertia and damping have no part in the potential
+from .arrays import Nets
 
 
 def dense_matrix(n: Nets, r: int) -> Array:
@@ -26,11 +23,3 @@ def dense_matrix(n: Nets, r: int) -> Array:
     full = full + np.tril(full, -1).T
     order = p.place[first:end] - start
     return np.asarray(full[np.ix_(order, order)])
-
-
-def stiffness_matrix(n: Nets, room: Room, r: int) -> Array:
-    """Second derivatives of the elastic energy of net r in its unknowns, at the state as it is."""
-    base_net(n, r)
-    lay_net(n, r)
-    potential_here(n, room, r, FOREVER, True)
-    return dense_matrix(n, r)

@@ -1,5 +1,5 @@
-"""Steps of every net: SDIRK2, backward Euler or midpoint as stages of one kind; another integrator or half a step where a stage does
-not converge. The same rules as those of `der` (see its `stepping.py`), on flat arrays."""
+"""Steps of every net: SDIRK2, backward Euler or midpoint as stages of one kind; another integrator or half a step where a stage
+does not converge. The same rules as those of `der` (see its `stepping.py`), on flat arrays."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import math
 from numpy import bool_
 from numpy.typing import NDArray
 
-from ...errors import Array
 from ...jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Step
 from ..der.stepping import FAILURES, FALLBACKS, GAIN, GAMMA, HALVINGS
 from .arrays import Nets, Room
-from .evaluate import evaluate, measure, update_geometry
-from .newton import linearise, minimise, solve_matrix
+from .evaluate import measure, update_geometry
+from .newton import minimise
 from .stages import (
     accept_iterate,
     break_what_must,
@@ -221,30 +220,15 @@ def _give_up(n: Nets, r: int, at: float) -> None:
 
 
 @kernel
-def solve_nets(n: Nets, room: Room, h: float, x: Array, first_net: int, last_net: int) -> None:
-    """Applies the inverse of the matrix of a stage of length h at the state to x (n,), in place."""
-    for r in range(first_net, last_net):
-        make_base(n, r, 1.0)
-        if update_geometry(n, r):
-            _keep_strains(n, r)
-            if linearise(n, room, r, h):
-                solve_matrix(n, r, x)
-
-
-@kernel
 def lay_net(n: Nets, r: int) -> bool:
     """Geometry of net r at q as it stands, frames carried from their base."""
     return update_geometry(n, r)
 
 
 @kernel
-def base_net(n: Nets, r: int) -> None:
+def base_net(n: Nets, r: int) -> bool:
+    """Makes the state the base of frames, its strains those of which rates are taken, and computes its geometry."""
     make_base(n, r, 1.0)
-
-
-@kernel
-def potential_here(n: Nets, room: Room, r: int, h: float, exact: bool) -> float:
-    """The potential of a stage of length h where the net is, with gradient and matrix; tensions are those of its lengths."""
-    for j in range(n.graph.edges[r], n.graph.edges[r + 1]):
-        n.geometry.tension[j] = n.material.stretch[j] * n.geometry.stretch[j]
-    return evaluate(n, room, r, h, exact)
+    good = update_geometry(n, r)
+    _keep_strains(n, r)
+    return good
