@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +117,7 @@ def _tie(x: Array, ends: NDArray[np.int64], i: Any, j: Any, s: Array, t: Array) 
     segments: dict[tuple[int, int], None] = {}
     for segment, (first, last) in enumerate(ends.tolist()):
         chain = [first, *(k for _, k in sorted(cuts.get(segment, []))), last]
-        for p, q in zip(chain[:-1], chain[1:], strict=True):
+        for p, q in pairwise(chain):
             a, b = int(number[p]), int(number[q])
             if a != b and (b, a) not in segments:
                 segments[a, b] = None

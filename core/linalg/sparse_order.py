@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy import int64
@@ -107,7 +108,7 @@ def analyse(
                 place[unknown] = columns
                 columns += 1
         ends = [*begins[1:], columns]
-        for k, start in enumerate(starts):
+        for k in range(len(starts)):
             last = (starts[k + 1] if k + 1 < len(starts) else len(order)) - 1
             first.append(ends[last])
             rows.append([column for s in below[last] for column in range(begins[s], ends[s])])
@@ -164,7 +165,7 @@ def _stacks(net: list[int], children: list[list[int]], depth: Ints, rest: Ints) 
     """Where update matrices lie on the stacks of even and odd depth, and how high these get."""
     offsets = np.zeros(len(rest), int64)
     highest = [0, 0]
-    for begin, end in zip(net[:-1], net[1:], strict=True):
+    for begin, end in pairwise(net):
         tops = [0, 0]
         for k in range(begin, end):
             parity = int(depth[k]) % 2

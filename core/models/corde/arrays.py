@@ -36,6 +36,7 @@ class Nets(NamedTuple):
     turned_a: Flags  # (L,) the segment runs against the way through the element
     turned_b: Flags  # (L,)
     sign: Array  # (L,) +-1: which of the two quaternions of b is the one near that of a
+    roll: Array  # (L, 2) cosine and sine of half the angle about d3 that takes the director of b to that of a carried over, at rest
     reach: Array  # (L,) l_j
     stiffness: Array  # (L, 3) K_k
     rest: Array  # (L, 3) the natural strains

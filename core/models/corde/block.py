@@ -1,7 +1,7 @@
 """The `corde` block: explicit nets behind the protocol of all models.
 
-A step of the simulation is as many of the model's own steps as are stable. With contact, substeps of about a millisecond are wanted:
-pushes act against mass alone, at the end of each."""
+A step of the simulation is as many of the model's own steps as are stable. With contact, substeps of about a millisecond are
+wanted: pushes act against mass alone, at the end of each."""
 
 from __future__ import annotations
 

@@ -21,9 +21,31 @@ SAFE = 0.7  # of the step at which the stiffest motion that is thought of is jus
 
 class _Elements:
     def __init__(self) -> None:
-        self.rows: list[tuple[int, int, bool, bool, float, Array, Array]] = []
+        self.ends: list[tuple[int, int]] = []
+        self.reach: list[float] = []
+        self.stiffness: list[Array] = []
+        self.rest: list[Array] = []
+        self.turned: list[tuple[bool, bool]] = []
+        self.roll: list[tuple[float, float]] = []
         self.held: list[tuple[int, Array]] = []  # per held quaternion: the vertex, the frame at the start
         self.starts = [0]
+
+    def add(
+        self,
+        a: int,
+        b: int,
+        reach: float,
+        stiffness: Array,
+        rest: Array,
+        turned: tuple[bool, bool] = (False, False),
+        roll: tuple[float, float] = (1.0, 0.0),
+    ) -> None:
+        self.ends.append((a, b))
+        self.reach.append(reach)
+        self.stiffness.append(stiffness)
+        self.rest.append(rest)
+        self.turned.append(turned)
+        self.roll.append(roll)
 
 
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Block, Graph, list[Plan], list[int]]:
@@ -38,7 +60,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
     for r, (plan, of) in enumerate(zip(plans, per_net, strict=True)):
         framed = {hold.index for hold in of if hold.holds_frame and hold.kind != "edge"}
         _add_elements(elements, plan, framed, int(graph.edges[r]), int(graph.vertices[r]), edge_count)
-        elements.starts.append(len(elements.rows))
+        elements.starts.append(len(elements.ends))
     settings = [entry.rod.corde if isinstance(entry.rod, Net) else Corde() for entry in entries]
     state = _state(plans, entries, graph, elements)
     nets = _nets(plans, per_net, graph, elements, settings, state.q)
@@ -80,6 +102,11 @@ def half_turn(q: Array) -> Array:
     return np.stack([q[..., 3], q[..., 2], -q[..., 1], -q[..., 0]], axis=-1)
 
 
+def third_axis(q: Array) -> Array:
+    """B_3 q."""
+    return np.stack([q[..., 1], -q[..., 0], q[..., 3], -q[..., 2]], axis=-1)
+
+
 def strain(a: Array, b: Array, length: Array) -> Array:
     """u_k of (19): 2 / l times the vector part of conj(a) b."""
     w, v = a[..., 3:], a[..., :3]
@@ -102,16 +129,12 @@ def _add_elements(
             arm = frame_of(plan.arm_t[e], plan.arm_d[e])
             elements.held.append((first_vertex + i, plan.frame[i] @ arm))
             ends = (first_edge + edge, number) if a >= 0 else (number, first_edge + edge)
-            elements.rows.append(
-                (*ends, False, False, float(half[edge]), *_pair_law(k, plan.rest[e], float(half[edge])))
-            )
+            elements.add(*ends, float(half[edge]), *_pair_law(k, plan.rest[e], float(half[edge])))
         elif plan.joints[i]:
             arms.setdefault(i, []).append(e)
         else:
             length = float(half[a] + half[b])
-            elements.rows.append(
-                (first_edge + a, first_edge + b, False, False, length, *_pair_law(k, plan.rest[e], length))
-            )
+            elements.add(first_edge + a, first_edge + b, length, *_pair_law(k, plan.rest[e], length))
     # In a joint every pair of segments is an orientation element, with the natural strain of its natural angle.
     for at in arms.values():
         q = quaternions(frame_of(plan.arm_t[at], plan.arm_d[at]))
@@ -123,11 +146,15 @@ def _add_elements(
             length = float(half[a] + half[b])
             ka, kb = _three(plan.stiffness[e]), _three(plan.stiffness[f])
             qa, qb = half_turn(q[m]) if turned_a else q[m], half_turn(q[n]) if turned_b else q[n]
+            # Which way directors point is chance: what bends at rest is the angle between the segments, nothing is twisted.
+            w = strain(qa, qb, np.array(2.0))
+            angle = -2.0 * math.atan2(w[2], qa @ qb)
+            roll = math.cos(0.5 * angle), math.sin(0.5 * angle)
+            qb = roll[0] * qb + roll[1] * third_axis(qb)
             qb = -qb if qa @ qb < 0.0 else qb
             rest = strain(qa, qb, np.array(length))
-            elements.rows.append(
-                (first_edge + a, first_edge + b, turned_a, turned_b, length, length / (1.0 / ka + 1.0 / kb), rest)
-            )
+            law = length / (1.0 / ka + 1.0 / kb)
+            elements.add(first_edge + a, first_edge + b, length, law, rest, (turned_a, turned_b), roll)
 
 
 def _three(k: Array) -> Array:
@@ -172,10 +199,11 @@ def _nets(
         np.isnan(np.array([math.nan if s.inertia is None else 0.0 for s in settings])[net_of]), spin, 2.0 * across
     )
     alpha = np.array([s.alpha for s in settings])[net_of]
-    rows = elements.rows
-    a, b = (np.array([row[k] for row in rows], np.int64) for k in range(2))
-    turned_a, turned_b = (np.array([row[k] for row in rows], np.bool_) for k in (2, 3))
+    a, b = np.array(elements.ends, np.int64).reshape(-1, 2).T.copy()
+    turned_a, turned_b = np.array(elements.turned, np.bool_).reshape(-1, 2).T.copy()
+    roll = np.array(elements.roll).reshape(-1, 2)
     qa, qb = (np.where(turned[:, None], half_turn(q[k]), q[k]) for k, turned in ((a, turned_a), (b, turned_b)))
+    qb = roll[:, :1] * qb + roll[:, 1:] * third_axis(qb)
     held = np.zeros(len(graph.x), dtype=np.bool_)
     framed = np.zeros(len(length), dtype=np.bool_)
     for r, of in enumerate(per_net):
@@ -203,9 +231,10 @@ def _nets(
         turned_a=turned_a,
         turned_b=turned_b,
         sign=np.where(np.einsum("ij,ij->i", qa, qb) < 0.0, -1.0, 1.0).reshape(-1),
-        reach=np.array([row[4] for row in rows]),
-        stiffness=np.array([row[5] for row in rows]).reshape(-1, 3),
-        rest=np.array([row[6] for row in rows]).reshape(-1, 3),
+        roll=roll,
+        reach=np.array(elements.reach),
+        stiffness=np.array(elements.stiffness).reshape(-1, 3),
+        rest=np.array(elements.rest).reshape(-1, 3),
         held=held,
         framed=framed,
         gamma=np.array([(s.gamma_t, s.gamma_r) for s in settings]),

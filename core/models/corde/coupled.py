@@ -1,7 +1,7 @@
 """Steps of explicit nets that others push: the free step is taken, and pushes then move what they push against its mass alone.
 
-So the potential is (x - x_free) M (x - x_free) / (2 h^2), with the angle of each segment about its tangent as a further unknown; what
-stiffens an edge goes into a sparse matrix with the pattern of the net."""
+So the potential is (x - x_free) M (x - x_free) / (2 h^2), with the angle of each segment about its tangent as a further
+unknown; what stiffens an edge goes into a sparse matrix with the pattern of the net."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Forces on the points and torques on the frames of CoRdE; numbers in brackets are the equations of the paper.
 
-A quaternion q = (q1, q2, q3, q4) has the scalar last. The vectors B_k q are an orthonormal base of what is across q: q turned at the
-rate omega (in its own frame) changes by sum of omega_k B_k q / 2, and a force f on q is the torque B_k q . f / 2 about the k-th axis.
+A quaternion q = (q1, q2, q3, q4) has the scalar last. The vectors B_k q are an orthonormal base of what is across q: q turned at
+the rate omega (in its own frame) changes by sum of omega_k B_k q / 2, and a force f on q is the torque B_k q . f / 2 about the
+k-th axis.
 """
 
 from __future__ import annotations

@@ -147,10 +147,10 @@ def _step(b: Block, r: int, h: float, at: float) -> bool:
             v[i, c] = work.wind[c] + slow * (v[i, c] - work.wind[c] + h * force[i, c] / mass[i])
     parts = n.substeps[r]
     before = at - h / work.span[r]
+    good = True
     for k in range(parts):
-        if not _turn_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts):
-            return False
-    return True
+        good = good and _turn_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts)
+    return good
 
 
 @part
@@ -176,7 +176,7 @@ def add_torques(b: Block, r: int) -> None:
     """Forces of the constraint on the points, torques of constraint, bending, twisting and friction on the frames."""
     n, state, force, torque = b.nets, b.state, b.work.force, b.work.torque
     x, q, w, edges = state.r, state.q, state.w, len(b.nets.length)
-    gamma_r = n.gamma[r, 1]
+    gamma_r, roll = n.gamma[r, 1], n.roll
     for i in range(n.vertices[r], n.vertices[r + 1]):
         for c in range(3):
             force[i, c] = 0.0
@@ -190,7 +190,7 @@ def add_torques(b: Block, r: int) -> None:
             torque[j, c] = g[c]
     for e in range(n.elements[r], n.elements[r + 1]):
         i, j = n.a[e], n.b[e]
-        a, c, reach = _end(q, i, n.turned_a[e]), _end(q, j, n.turned_b[e]), n.reach[e]
+        a, c, reach = _end(q, i, n.turned_a[e]), _rolled(_end(q, j, n.turned_b[e]), roll[e, 0], roll[e, 1]), n.reach[e]
         sign = n.sign[e]
         u = strains(a, c, reach)
         s = (
@@ -215,8 +215,9 @@ def add_torques(b: Block, r: int) -> None:
         if j < edges:
             back = -1.0 if n.turned_b[e] else 1.0
             rc = to_frame(load(q, j), rub)
-            torque[j, 0] += pc[0] - rc[0]
-            torque[j, 1] += back * pc[1] - rc[1]
+            cosine, sine = roll[e, 0] * roll[e, 0] - roll[e, 1] * roll[e, 1], 2.0 * roll[e, 0] * roll[e, 1]
+            torque[j, 0] += cosine * pc[0] - sine * pc[1] - rc[0]
+            torque[j, 1] += back * (sine * pc[0] + cosine * pc[1]) - rc[1]
             torque[j, 2] += back * pc[2] - rc[2]
 
 
@@ -250,6 +251,13 @@ def _turn_frames(b: Block, r: int, h: float, at: float) -> bool:
 def _end(q: Array, i: int, backwards: bool) -> Quaternion:
     """The quaternion of a segment, run through backwards where it meets the element that way: turned by pi about d1."""
     return times_b(0, load(q, i)) if backwards else load(q, i)
+
+
+@part
+def _rolled(q: Quaternion, c: float, s: float) -> Quaternion:
+    """Turned about its third axis; c and s belong to half the angle."""
+    b = times_b(2, q)
+    return (c * q[0] + s * b[0], c * q[1] + s * b[1], c * q[2] + s * b[2], c * q[3] + s * b[3])
 
 
 @part
@@ -350,7 +358,8 @@ def measure_cordes(b: Block) -> None:
             stretching += 0.5 * n.stretch[j] * n.length[j] * (long / n.length[j] - 1.0) ** 2
             tied += n.length[j] * n.kappa[j] * (1.0 - dot(e, third_director(load(q, j))) / long)
         for e in range(n.elements[r], n.elements[r + 1]):
-            u = strains(_end(q, n.a[e], n.turned_a[e]), _end(q, n.b[e], n.turned_b[e]), n.reach[e])
+            c = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll[e, 0], n.roll[e, 1])
+            u = strains(_end(q, n.a[e], n.turned_a[e]), c, n.reach[e])
             half = 0.5 * n.reach[e]
             bending += half * n.stiffness[e, 0] * (n.sign[e] * u[0] - n.rest[e, 0]) ** 2
             bending += half * n.stiffness[e, 1] * (n.sign[e] * u[1] - n.rest[e, 1]) ** 2
@@ -362,7 +371,7 @@ def measure_cordes(b: Block) -> None:
 @kernel
 def forces_here(b: Block, force: Array, torque: Array) -> None:
     """Elastic forces on points (V, 3) and torques on frames (E, 3) where all nets are, at rest: for tests."""
-    n, x, q = b.nets, b.state.r, b.state.q
+    n, x = b.nets, b.state.r
     for r in range(len(n.step)):
         add_torques(b, r)
         for j in range(n.edges[r], n.edges[r + 1]):

@@ -108,8 +108,8 @@ def linearise_nets(
     n: Nets, room: Room, force: Array, stiffness: Array, touched: NDArray[bool_], chosen: NDArray[int64], h: float,
     potential: Array, attempts: int, begin: int, stop: int,
 ) -> None:  # fmt: skip
-    """Potential, gradient and factored matrix of each net by itself. `force` (n,) pushes the unknowns; `stiffness` (E, 28) is that of
-    edges. With no attempts the matrix is left as it is, with -1 of them it is a positive part.
+    """Potential, gradient and factored matrix of each net by itself. `force` (n,) pushes the unknowns; `stiffness` (E, 28) is
+    that of edges. With no attempts the matrix is left as it is, with -1 of them it is a positive part.
 
     Where it is not positive definite, system.gradient becomes zero: such a net stays where it is."""
     system, graph = n.system, n.graph

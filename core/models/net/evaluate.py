@@ -1,7 +1,7 @@
 """A net at the iterate: frames and strains, and the potential that a stage minimises, with gradient and Hessian.
 
-The potential is that of `der` (see its `evaluate.py`). New are the arms of joints. An arm's energy E(R, e, theta) does not change if
-joint and edge turn together; turning the joint by omega is turning the edge back, which also takes theta back by
+The potential is that of `der` (see its `evaluate.py`). New are the arms of joints. An arm's energy E(R, e, theta) does not change
+if joint and edge turn together; turning the joint by omega is turning the edge back, which also takes theta back by
 omega.t + omega.dt / 2 + ..., because reference frames are carried by parallel transport. With g and H the derivatives that the
 element has for a frame that is held, J = d(e, theta)/d omega = ([e]x, -t):
     g_omega = J^T g = -e x g_e - t g_theta,

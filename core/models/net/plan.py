@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -150,7 +151,7 @@ def _plan(
 
 
 def _of_net(net: Net, holds: list[Hold]) -> Plan:
-    n, m = net.vertex_count, net.edge_count
+    n = net.vertex_count
     degree = np.bincount(net.edges.ravel(), minlength=n)
     joints = degree >= 3
     joints[[hold.index for hold in holds if hold.holds_frame and hold.kind != "edge"]] = True
@@ -233,7 +234,7 @@ def _frames_along(
         of = chain.edges
         if given is not None:
             d[of] = given[of]
-            for a, b in zip(of[:-1], of[1:], strict=True):
+            for a, b in pairwise(of):
                 twist[b] = _twist((t[a], d[a]), (t[b], d[b]))
             continue
         first = of[0]
