@@ -65,7 +65,9 @@ def add_member(
     edges.append((at, last))
 
 
-def tubes(frame: Any, net_id: int, net: Net, colour: str = BLUE, radius: float | None = None, broken: Any = ()) -> list[Tube]:
+def tubes(
+    frame: Any, net_id: int, net: Net, colour: str = BLUE, radius: float | None = None, broken: Any = ()
+) -> list[Tube]:
     """A net in a frame: a tube for every chain."""
     degree = np.bincount(net.edges.ravel(), minlength=net.vertex_count)
     chains, _ = find_chains(net.edges, degree >= 3)

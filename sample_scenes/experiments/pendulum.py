@@ -61,9 +61,13 @@ def run() -> Outcome:
     numbers = [Number("period of der", right, "s")]
     numbers += [
         Number.between(
-            f"period too long, α = {alpha:g}", errors[alpha] / alpha, 0.5 * ghosts / whole, 2.0 * ghosts / whole, "α",
+            f"period too long, α = {alpha:g}",
+            errors[alpha] / alpha,
+            0.5 * ghosts / whole,
+            2.0 * ghosts / whole,
+            "α",
             "half of ghosts / I if the rod was rigid",
-        )  # fmt: skip
+        )
         for alpha in ALPHAS[:2]
     ]
     numbers += [

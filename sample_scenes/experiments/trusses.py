@@ -83,7 +83,7 @@ def run() -> Outcome:
         all_tubes = []
         for k, (net, frame) in enumerate(states):
             for tube in tubes(frame, 0, net, colours[k], 0.04):
-                all_tubes.append(dataclasses.replace(tube, points=np.asarray(tube.points) + (0.0, -3.0 * k, 0.0)))
+                all_tubes.append(dataclasses.replace(tube, points=np.add(tube.points, (0.0, -3.0 * k, 0.0))))
         return Moment(title, all_tubes)
 
     moments = [
