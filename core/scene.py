@@ -69,7 +69,7 @@ class Load:
 class Entry:
     """A rod in the scene, with the model that moves it and its start velocity."""
 
-    rod: Rod | Net
+    rod: Any  # Rod; or Net, which the models of nets take as well
     model: str
     velocity: Array  # (n, 3) m/s
     friction: float

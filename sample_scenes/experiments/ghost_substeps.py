@@ -1,8 +1,8 @@
 """How many substeps the frames of `corde` need for lighter and lighter frames, and what a step costs: the ribbon of the paper.
 
 The ribbon is shaken at its upper end, which bends and twists it; for every scale α the least number of substeps is sought with
-which no step has to be halved. With less than this frames turn by radians in a substep, and it flies apart. The paper's table is for the
-ribbon in its fall; its substeps rest on its own splitting, in which points do not move with the frames.
+which no step has to be halved. With less than this frames turn by radians in a substep, and it flies apart. The paper's table is
+for the ribbon in its fall; its substeps rest on its own splitting, in which points do not move with the frames.
 """
 
 from __future__ import annotations

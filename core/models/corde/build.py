@@ -129,12 +129,14 @@ def _add_elements(
             arm = frame_of(plan.arm_t[e], plan.arm_d[e])
             elements.held.append((first_vertex + i, plan.frame[i] @ arm))
             ends = (first_edge + edge, number) if a >= 0 else (number, first_edge + edge)
-            elements.add(*ends, float(half[edge]), *_pair_law(k, plan.rest[e], float(half[edge])))
+            law, rest = _pair_law(k, plan.rest[e], float(half[edge]))
+            elements.add(ends[0], ends[1], float(half[edge]), law, rest)
         elif plan.joints[i]:
             arms.setdefault(i, []).append(e)
         else:
             length = float(half[a] + half[b])
-            elements.add(first_edge + a, first_edge + b, length, *_pair_law(k, plan.rest[e], length))
+            law, rest = _pair_law(k, plan.rest[e], length)
+            elements.add(first_edge + a, first_edge + b, length, law, rest)
     # In a joint every pair of segments is an orientation element, with the natural strain of its natural angle.
     for at in arms.values():
         q = quaternions(frame_of(plan.arm_t[at], plan.arm_d[at]))

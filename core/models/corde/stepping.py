@@ -182,23 +182,24 @@ def add_torques(b: Block, r: int) -> None:
             force[i, c] = 0.0
     for j in range(n.edges[r], n.edges[r + 1]):
         i, k = n.tail[j], n.head[j]
-        e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
-        f, g = constraint(e, load(q, j), n.length[j], n.kappa[j])
+        way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+        f, g = constraint(way, load(q, j), n.length[j], n.kappa[j])
         for c in range(3):
             force[k, c] += f[c]
             force[i, c] -= f[c]
             torque[j, c] = g[c]
     for e in range(n.elements[r], n.elements[r + 1]):
         i, j = n.a[e], n.b[e]
-        a, c, reach = _end(q, i, n.turned_a[e]), _rolled(_end(q, j, n.turned_b[e]), roll[e, 0], roll[e, 1]), n.reach[e]
-        sign = n.sign[e]
-        u = strains(a, c, reach)
+        reach, sign = n.reach[e], n.sign[e]
+        a = _end(q, i, n.turned_a[e])
+        b_end = _rolled(_end(q, j, n.turned_b[e]), roll, e)
+        u = strains(a, b_end, reach)
         s = (
             n.stiffness[e, 0] * (sign * u[0] - n.rest[e, 0]),
             n.stiffness[e, 1] * (sign * u[1] - n.rest[e, 1]),
             n.stiffness[e, 2] * (sign * u[2] - n.rest[e, 2]),
         )
-        pa, pc = bending_pull(a, c, s, -sign), bending_pull(c, a, s, sign)
+        pa, pc = bending_pull(a, b_end, s, -sign), bending_pull(b_end, a, s, sign)
         if gamma_r > 0.0:  # (27): friction compares angular velocities in space
             va = to_space(load(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
             vc = to_space(load(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
@@ -254,9 +255,9 @@ def _end(q: Array, i: int, backwards: bool) -> Quaternion:
 
 
 @part
-def _rolled(q: Quaternion, c: float, s: float) -> Quaternion:
-    """Turned about its third axis; c and s belong to half the angle."""
-    b = times_b(2, q)
+def _rolled(q: Quaternion, roll: Array, e: int) -> Quaternion:
+    """Turned about its third axis; row e of `roll` has cosine and sine of half the angle."""
+    b, c, s = times_b(2, q), roll[e, 0], roll[e, 1]
     return (c * q[0] + s * b[0], c * q[1] + s * b[1], c * q[2] + s * b[2], c * q[3] + s * b[3])
 
 
@@ -353,13 +354,13 @@ def measure_cordes(b: Block) -> None:
         stretching = bending = twisting = tied = 0.0
         for j in range(n.edges[r], n.edges[r + 1]):
             i, k = n.tail[j], n.head[j]
-            e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
-            long = math.sqrt(dot(e, e))
+            way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+            long = math.sqrt(dot(way, way))
             stretching += 0.5 * n.stretch[j] * n.length[j] * (long / n.length[j] - 1.0) ** 2
-            tied += n.length[j] * n.kappa[j] * (1.0 - dot(e, third_director(load(q, j))) / long)
+            tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(load(q, j))) / long)
         for e in range(n.elements[r], n.elements[r + 1]):
-            c = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll[e, 0], n.roll[e, 1])
-            u = strains(_end(q, n.a[e], n.turned_a[e]), c, n.reach[e])
+            b_end = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll, e)
+            u = strains(_end(q, n.a[e], n.turned_a[e]), b_end, n.reach[e])
             half = 0.5 * n.reach[e]
             bending += half * n.stiffness[e, 0] * (n.sign[e] * u[0] - n.rest[e, 0]) ** 2
             bending += half * n.stiffness[e, 1] * (n.sign[e] * u[1] - n.rest[e, 1]) ** 2

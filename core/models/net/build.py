@@ -60,7 +60,7 @@ def _joined(parts: list[NDArray[Any]], offsets: Ints, keep_negative: bool = Fals
         np.where(part < 0, -1, part + offset) if keep_negative else part + offset
         for part, offset in zip(parts, offsets[:-1], strict=True)
     ]
-    return np.concatenate(moved).astype(np.int64)
+    return np.asarray(np.concatenate(moved), dtype=np.int64)
 
 
 def make_graph(plans: list[Plan]) -> Graph:

@@ -30,7 +30,13 @@ class Samples(NamedTuple):
 
 
 def lay_samples(plans: list[Plan], graph: Graph) -> Samples:
-    start, point, vertex, edge, after, along, shown = [0], [], [], [], [], [], []
+    start = [0]
+    edge: list[int] = []
+    after: list[int] = []
+    point: list[int] = []
+    vertex: list[int] = []
+    shown: list[int] = []
+    along: list[float] = []
     joined: list[tuple[int, int]] = []
     row_of_edge = np.zeros(len(graph.tail), np.int64)
     for r, plan in enumerate(plans):
