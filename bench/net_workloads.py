@@ -41,7 +41,8 @@ def explicit_step(name: str) -> float:
 
 
 def frame(name: str) -> float:
-    """Seconds of a frame of `net` at 24 frames a second with default substeps, falling to hang from two corners: the mean of a second."""
+    """Seconds of a frame of `net` at 24 frames a second with default substeps, falling to hang from two corners: the mean of a
+    second."""
     best = np.inf
     for _ in range(3):
         scene = Scene()

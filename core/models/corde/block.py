@@ -164,13 +164,13 @@ class CordeBlock:
             out[self._samples.row_of_edge] = self._system.now[self._graph.theta]
         return out
 
-    def save(self, chosen: Ints | None = None) -> None:
+    def save(self) -> None:
         s = self._room()
         s.now[self._graph.theta] = 0.0
-        copy_nets(self.arrays, self._every if chosen is None else chosen, False)
+        copy_nets(self.arrays, self._every, False)
 
-    def recall(self, chosen: Ints | None = None) -> None:
-        copy_nets(self.arrays, self._every if chosen is None else chosen, True)
+    def recall(self) -> None:
+        copy_nets(self.arrays, self._every, True)
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         copy_nets(self.arrays, chosen, True)

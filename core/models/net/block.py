@@ -196,17 +196,17 @@ class NetBlock:
         out[samples.row_of_edge] = b.state.q[b.graph.theta]
         return out
 
-    def save(self, chosen: Ints | None = None) -> None:
+    def save(self) -> None:
         if self._coupled is None:
             b = self.arrays
             self._coupled = b._replace(saved=State(*(array.copy() for array in b.state)))
             front = np.diff(b.pattern.first) + np.diff(b.pattern.below)
             self._fronts = np.concatenate([[0], np.cumsum(front**2)]).astype(np.int64)
             self._inverse = np.zeros(int(self._fronts[-1]))
-        recall_nets(self._coupled, self._every if chosen is None else chosen, False)
+        recall_nets(self._coupled, self._every, False)
 
-    def recall(self, chosen: Ints | None = None) -> None:
-        recall_nets(self._room(), self._every if chosen is None else chosen, True)
+    def recall(self) -> None:
+        recall_nets(self._room(), self._every, True)
         self._measured = False
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
