@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .contact.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from .errors import TendrilError
 from .material import Circle, Ellipse, Material, Stiffness
+from .net import Corde, Net
 from .rod import Rod
 from .scene import Scene
 
@@ -21,12 +22,14 @@ __all__ = [
     "Box",
     "Capsule",
     "Circle",
+    "Corde",
     "Cylinder",
     "Ellipse",
     "Frame",
     "FrameCache",
     "Material",
     "Mesh",
+    "Net",
     "Plane",
     "Rod",
     "Scene",

@@ -65,6 +65,10 @@ class Rod:
     def length(self) -> float:
         return float(self.rest_lengths.sum())
 
+    def ends(self, edge: int) -> tuple[int, int]:
+        """The vertices of an edge."""
+        return edge, (edge + 1) % self.vertex_count
+
     @staticmethod
     def from_points(
         points: ArrayLike,
@@ -99,13 +103,13 @@ class Rod:
         if stiffness is not None:
             if material is not None or section is not None:
                 raise TendrilError("stiffness", stiffness, "give either stiffness or material with a section")
-            columns = _given_stiffness(stiffness, m)
+            columns = given_stiffness(stiffness, m)
         else:
             if material is None:
                 raise TendrilError("material", None, 'give a Material, for instance Material.preset("nylon rope")')
             if not isinstance(material, Material):
                 raise TendrilError("material", material, "give a Material")
-            columns = _section_stiffness(material, radii)
+            columns = section_stiffness(material, radii)
         bend_scale = _to_edges(per_vertex("stiffness_scale", stiffness_scale, n), closed)
         mass_scale = _to_edges(per_vertex("density_scale", density_scale, n), closed)
         stretch, bend_1, bend_2, gj, mass, inertia = columns.T
@@ -218,13 +222,13 @@ def _radii(radius: Any, section: Section | None, n: int, closed: bool) -> Array:
     return np.stack([edges, edges], axis=1)
 
 
-def _section_stiffness(material: Material, radii: Array) -> Array:
+def section_stiffness(material: Material, radii: Array) -> Array:
     sections, which = np.unique(radii, axis=0, return_inverse=True)
     table = np.array([_columns(material.stiffness(Ellipse(float(a), float(b)))) for a, b in sections])
     return np.asarray(table[np.reshape(which, -1)])
 
 
-def _given_stiffness(stiffness: Stiffness | Sequence[Stiffness], m: int) -> Array:
+def given_stiffness(stiffness: Stiffness | Sequence[Stiffness], m: int) -> Array:
     if isinstance(stiffness, Stiffness):
         return np.tile(_columns(stiffness), (m, 1))
     try:

@@ -14,9 +14,12 @@ from numpy.typing import ArrayLike
 
 from .contact.shapes import Collider, Shape
 from .errors import Array, TendrilError, array, dimensions, direction, flag, not_negative, vector, whole
+from .net import Net
 from .rod import Rod
 
-MODELS = ("der", "der2008", "compact")
+MODELS = ("der", "der2008", "compact", "net", "corde")
+
+NET_MODELS = ("net", "corde")
 
 DEFAULT_FRICTION = 0.4
 LARGEST_FRICTION = 100.0
@@ -68,7 +71,7 @@ class Load:
 class Entry:
     """A rod in the scene, with the model that moves it and its start velocity."""
 
-    rod: Rod
+    rod: Any  # Rod; or Net, which the models of nets take as well
     model: str
     velocity: Array  # (n, 3) m/s
     friction: float
@@ -101,18 +104,22 @@ class Scene:
 
     def add(
         self,
-        rod: Rod,
-        model: str = "der",
+        rod: Rod | Net,
+        model: str | None = None,
         *,
         velocity: ArrayLike | None = None,
         friction: float = DEFAULT_FRICTION,
     ) -> RodId:
-        """Adds a rod; the id it gives is used in every other call. Between two surfaces the coefficient of friction is the root
-        of the product of theirs."""
-        if not isinstance(rod, Rod):
-            raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points")
+        """Adds a rod or a net; the id it gives is used in every other call. The model is "der" for rods and "net" for nets unless
+        another is chosen. Between two surfaces the coefficient of friction is the root of the product of theirs."""
+        if not isinstance(rod, (Rod, Net)):
+            raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points, or a Net")
+        if model is None:
+            model = "der" if isinstance(rod, Rod) else "net"
         if not isinstance(model, str) or model not in MODELS:
             raise TendrilError("model", model, f"choose one of {', '.join(MODELS)}")
+        if isinstance(rod, Net) and model not in NET_MODELS:
+            raise TendrilError("model", model, f"nets need one of {', '.join(NET_MODELS)}")
         n = rod.vertex_count
         if velocity is None:
             v = np.zeros((n, 3))
@@ -242,7 +249,7 @@ class Scene:
             raise TendrilError("rod", rod, "give the id that scene.add returned") from None
 
     @staticmethod
-    def _vertex(rod: Rod, where: str | int) -> int:
+    def _vertex(rod: Rod | Net, where: str | int) -> int:
         last = rod.vertex_count - 1
         if isinstance(where, str):
             if where not in ("start", "end"):
@@ -288,9 +295,9 @@ class Scene:
         return len(self.holds) - len(new)
 
 
-def held_vertices(hold: Hold, rod: Rod) -> tuple[int, ...]:
+def held_vertices(hold: Hold, rod: Rod | Net) -> tuple[int, ...]:
     if hold.kind == "edge":
-        return hold.index, (hold.index + 1) % rod.vertex_count
+        return rod.ends(hold.index)
     return (hold.index,)
 
 

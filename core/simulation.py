@@ -131,7 +131,7 @@ class Simulation:
         for (block_number, k), entry in zip(self._rods, scene.entries, strict=True):
             start = self.blocks[block_number].sample_start
             first = int(start[k])
-            self._places.append((block_number, first, int(start[k + 1]), first + entry.rod.edge_count))
+            self._places.append((block_number, first, first + entry.rod.vertex_count, first + entry.rod.edge_count))
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None

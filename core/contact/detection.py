@@ -26,6 +26,9 @@ SLACK = 0.5  # radii, and
 SLACK_OF_WAY = 0.1  # of the way of the substep: what the iterate may still move before candidates are sought anew
 
 
+NO_PAIRS: Ints = np.zeros((0, 2), int64)
+
+
 def pack_samples(blocks: Sequence[ModelBlock], friction: Sequence[Array]) -> Samples:
     """All blocks' sample points. `friction` is per block and rod."""
     parts = [block.edges() for block in blocks]
@@ -57,6 +60,17 @@ def pack_samples(blocks: Sequence[ModelBlock], friction: Sequence[Array]) -> Sam
     )
 
 
+def joined_edges(blocks: Sequence[ModelBlock]) -> Ints:
+    """(K, 2) sorted pairs of edges of all blocks that never touch each other."""
+    first = 0
+    pairs = [np.zeros((0, 2), int64)]
+    for block in blocks:
+        edges = block.edges()
+        pairs.append(edges.joined + first)
+        first += len(edges.after)
+    return np.unique(np.concatenate(pairs), axis=0)
+
+
 def make_contacts(capacity: int) -> Contacts:
     return Contacts(
         edge=np.zeros((capacity, 2), int64),
@@ -78,7 +92,10 @@ def make_contacts(capacity: int) -> Contacts:
 
 
 class Detection:
-    def __init__(self, samples: Samples, colliders: ColliderMotion, between_rods: bool, workers: Workers) -> None:
+    def __init__(
+        self, samples: Samples, joined: Ints, colliders: ColliderMotion, between_rods: bool, workers: Workers
+    ) -> None:
+        """`joined` (K, 2) are pairs of edges that never touch; see `joined_edges`."""
         self.samples = samples
         self.contacts = make_contacts(256)
         self.count = 0
@@ -89,13 +106,14 @@ class Detection:
         n, rods = len(samples.after), int(samples.rod[-1]) + 1
         self._low, self._high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
         self._edges = samples.after >= 0
+        self._joined = joined[:, 0] * n + joined[:, 1]
         self._margin = MARGIN * samples.radius
         shapes, meshes = colliders.shapes, colliders.meshes
         self._buried = Buried(samples, meshes, self._margin)
         self._shape_boxes = np.zeros((2, len(shapes.kind), 3))
         self._triangle_boxes = np.zeros((2, len(meshes.triangles), 3))
         self._edge_boxes = np.zeros((2, len(meshes.edges), 3))
-        self._candidates = [np.zeros((0, 2), int64)] * 4  # edges of rods with edges of rods, shapes, triangles, edges
+        self._candidates = [NO_PAIRS] * 4  # edges of rods with edges of rods, shapes, triangles, edges
         self._covered = np.zeros(rods, bool_)  # rods of which these are all
         self._moved_on = np.ones(rods, bool_)  # rods whose boxes in the tree are not those they have
         self._selected, self._selection = self._covered.copy(), self._candidates  # the latter: those of the former rods
@@ -152,12 +170,14 @@ class Detection:
         if which.all():
             self._plant()
             broad = self._broad
-            own = broad.self_pairs(samples, workers)[0].copy() if self._between_rods else self._candidates[0]
+            own = broad.self_pairs(samples, workers)[0].copy() if self._between_rods else NO_PAIRS
         else:
             broad = self._broad_of_some
             broad.build(self._low, self._high, self._edges & which[samples.rod], workers)
-            own = self._pairs_of_some(which) if self._between_rods else self._candidates[0]
-        self._candidates = [own, *(np.zeros((0, 2), int64) for _ in range(3))]
+            own = self._pairs_of_some(which) if self._between_rods else NO_PAIRS
+        if len(self._joined) and len(own):
+            own = own[np.isin(own[:, 0] * len(samples.after) + own[:, 1], self._joined, invert=True)]
+        self._candidates = [own, NO_PAIRS, NO_PAIRS, NO_PAIRS]
         if len(self._shape_boxes[0]):
             low, high = self._shape_boxes
             shape_boxes(self._colliders.shapes, low, high)

@@ -14,7 +14,7 @@ from ..workers import Workers
 from .arrays import Flags, Ints
 from .colliders import ColliderMotion
 from .coulomb import APART, clear, learn, push, relative_motion
-from .detection import Detection, pack_samples
+from .detection import Detection, joined_edges, pack_samples
 from .islands import Islands, Verdict, spread
 from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
@@ -49,7 +49,7 @@ class ContactSolver:
         self.colliders = colliders
         self._blocks = blocks
         samples = pack_samples(blocks, friction)
-        self.detection = Detection(samples, colliders, between_rods, workers)
+        self.detection = Detection(samples, joined_edges(blocks), colliders, between_rods, workers)
         n = len(samples.after)
         self._rows = _slices([int(block.sample_start[-1]) for block in blocks])
         self._rods = _slices([len(block.sample_start) - 1 for block in blocks])

@@ -33,4 +33,12 @@ def make_block(
         from .compact.block import CompactBlock
 
         return CompactBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+    if model == "net":
+        from .net.block import NetBlock
+
+        return NetBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+    if model == "corde":
+        from .corde.block import CordeBlock
+
+        return CordeBlock(entries, holds, workers=workers)
     raise AssertionError(f"Scene.add lets no such model through: {model}")

@@ -69,6 +69,9 @@ class Edges(NamedTuple):
     radius: Array  # (N,) m
     along: Array  # (N,) m, natural arc length from the start of the rod
     length: Array  # (N,) m, of a closed rod; infinite if open
+    joined: NDArray[np.int64] = np.zeros(
+        (0, 2), np.int64
+    )  # (K, 2) edges i < j of one rod that never touch, beside those near along it
 
 
 class ModelBlock(Protocol):

@@ -19,16 +19,11 @@ def rows_of(start: Ints, chosen: Ints) -> Ints:
     return np.flatnonzero(np.repeat(meant, np.diff(start)))
 
 
-def _places(state: Sequence[Array], start: Ints, chosen: Ints) -> list[Ints]:
-    """Arrays have a row for each rod, or those that `start` tells."""
-    rows, rods = rows_of(start, chosen), len(start) - 1
-    return [np.sort(chosen) if len(array) == rods else rows for array in state]
+def copy_rods(state: Sequence[Array], starts: Sequence[Ints], chosen: Ints) -> list[Array]:
+    """`starts` tells for each array which rows are whose."""
+    return [array[rows_of(start, chosen)] for array, start in zip(state, starts, strict=True)]
 
 
-def copy_rods(state: Sequence[Array], start: Ints, chosen: Ints) -> list[Array]:
-    return [array[rows] for array, rows in zip(state, _places(state, start, chosen), strict=True)]
-
-
-def put_rods(state: Sequence[Array], start: Ints, chosen: Ints, kept: Sequence[Array]) -> None:
-    for array, rows, of_rods in zip(state, _places(state, start, chosen), kept, strict=True):
-        array[rows] = of_rods
+def put_rods(state: Sequence[Array], starts: Sequence[Ints], chosen: Ints, kept: Sequence[Array]) -> None:
+    for array, start, of_rods in zip(state, starts, kept, strict=True):
+        array[rows_of(start, chosen)] = of_rods

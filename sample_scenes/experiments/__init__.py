@@ -58,5 +58,13 @@ TABLE = {
         _row("dragged", "The root of a rod is dragged in long steps", "Zhao et al. 2022, Fig. 11"),
         _row("sliding_plectoneme", "A rod with sliding ends is twisted", "Zhao et al. 2022, Fig. 16"),
         _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17", "der", "compact"),
+        _row("buckling", "A twisted rod buckles when disturbed", "Spillmann and Teschner 2009, Figs. 9 and 10"),
+        _row("pendulum", "Ghost inertia slows a pendulum", "Spillmann and Teschner 2009, Fig. 11"),
+        _row("ghost_substeps", "Substeps of light frames", "Spillmann and Teschner 2009, Fig. 12"),
+        _row("ribbon", "A ribbon of rods falls on the ground", "Spillmann and Teschner 2009, Fig. 15"),
+        _row("spheroid", "A cage of four rods is turned to an eight", "Spillmann and Teschner 2009, Fig. 13"),
+        _row("rings", "A chain of rings", "Spillmann and Teschner 2009, Fig. 1"),
+        _row("draped_nets", "Nets thrown over spheres", "Spillmann and Teschner 2009, Fig. 16"),
+        _row("trusses", "Trusses with and without torsion", "Spillmann and Teschner 2009, Fig. 14"),
     )
 }

@@ -29,7 +29,18 @@ from tendril.sample_scenes.experiments.outcome import (
 )
 
 ROOT = Path(tendril.__file__).resolve().parent
-TOOLS = {"__init__", "command", "compact_rods", "meshes", "outcome", "overlap", "picture", "render", "strands"}
+TOOLS = {
+    "__init__",
+    "command",
+    "compact_rods",
+    "graphs",
+    "meshes",
+    "outcome",
+    "overlap",
+    "picture",
+    "render",
+    "strands",
+}
 
 RING = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 

@@ -13,6 +13,7 @@ from tendril.core import Scene, Simulation
 from tendril.core.models.protocol import Energies, ModelBlock, Work
 from tendril.core.scene import MODELS
 
+IMPLICIT = tuple(model for model in MODELS if model != "corde")  # solve for where they are at the end of a step
 GRAVITY = np.array([0.4, -0.2, -9.0])
 SHORT = 1e-3  # s, a step
 
@@ -42,10 +43,18 @@ def step(block: ModelBlock, forces: np.ndarray, h: float = SHORT, count: int = 1
 
 
 def unknowns(block: ModelBlock) -> int:
-    """The size of generalized vectors: a model that has other unknowns says so here."""
-    if hasattr(block, "solver"):  # a rotation for each edge, the place of each root
-        return 3 * int(block.sample_start[-1]) + 3 * (len(block.sample_start) - 1)
-    return 4 * int(block.sample_start[-1])
+    """The size of generalized vectors."""
+    return int(block.generalized_start[-1])
+
+
+def rows_of(block: ModelBlock) -> int:
+    return int(block.sample_start[-1])
+
+
+def points_of(block: ModelBlock) -> np.ndarray:
+    """The rows of the rods' points among the sample points: those at the beginning of each rod."""
+    counts = [entry.rod.vertex_count for entry in scene_of("der").entries]
+    return np.concatenate([start + np.arange(n) for start, n in zip(block.sample_start, counts, strict=False)])
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -65,11 +74,13 @@ def test_every_member_is_there_with_its_parameters(model: str) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_sample_points_are_those_of_the_rods_in_order(model: str) -> None:
     scene, block = scene_of(model), block_of(model)
-    assert block.sample_start.tolist() == [0, 10, 17, 23, 26]
+    if model == "der":
+        assert block.sample_start.tolist() == [0, 10, 17, 23, 26]
+    rows = points_of(block)
     drawn = np.concatenate([entry.rod.points for entry in scene.entries])
-    assert np.array_equal(block.positions(), drawn)
-    assert np.array_equal(block.velocities(), np.concatenate([entry.velocity for entry in scene.entries]))
-    assert block.directors().shape == drawn.shape
+    assert np.array_equal(block.positions()[rows], drawn)
+    assert np.array_equal(block.velocities()[rows], np.concatenate([entry.velocity for entry in scene.entries]))
+    assert block.directors().shape == block.positions().shape
     middle = 0.5 * (scene.entries[1].rod.points[6] + scene.entries[1].rod.points[0])
     expected = [drawn[0], drawn[6], middle, drawn[22]]
     assert block.hold_positions() == pytest.approx(np.array(expected), abs=1e-15)
@@ -83,7 +94,8 @@ def test_directors_are_unit_vectors_across_their_edges_while_all_moves(model: st
             x, d = frame.positions(k), frame.directors(k)
             edges = np.roll(x, -1, axis=0) - x if entry.rod.closed else np.diff(x, axis=0)
             assert np.linalg.norm(d, axis=1) == pytest.approx(np.ones(len(edges)), abs=1e-14)
-            assert np.einsum("ij,ij->i", d, edges) == pytest.approx(np.zeros(len(edges)), abs=1e-14)
+            across = 1e-14 if model in IMPLICIT else 0.1  # corde has a spring that makes it so
+            assert np.einsum("ij,ij->i", d, edges) == pytest.approx(np.zeros(len(edges)), abs=across)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -103,7 +115,7 @@ def test_point_velocities_and_generalized_forces_are_transposes(model: str) -> N
 @pytest.mark.parametrize("model", MODELS)
 def test_weight_is_mass_times_gravity(model: str) -> None:
     scene, block = scene_of(model), block_of(model)
-    out = np.full((26, 3), np.nan)
+    out = np.full((rows_of(block), 3), np.nan)
     block.weight(GRAVITY, out)
     for k, entry in enumerate(scene.entries):
         mass = entry.rod.length * 1.0
@@ -130,8 +142,9 @@ def test_energies_of_motion_and_height(model: str) -> None:
     m = lumped_masses(scene)[:, None]
     energies = block.energies(GRAVITY)
     assert isinstance(energies, Energies)
-    assert energies.kinetic == pytest.approx(0.5 * (m * block.velocities() ** 2).sum(), rel=1e-12)
-    assert energies.gravity == pytest.approx(-(m * block.positions() @ GRAVITY).sum(), rel=1e-12)
+    rows = points_of(block)
+    assert energies.kinetic == pytest.approx(0.5 * (m * block.velocities()[rows] ** 2).sum(), rel=1e-12)
+    assert energies.gravity == pytest.approx(-(m * block.positions()[rows] @ GRAVITY).sum(), rel=1e-12)
     assert energies.total == energies.kinetic + energies.elastic + energies.gravity
     block.stop()
     assert block.energies(GRAVITY).kinetic == 0.0
@@ -149,9 +162,9 @@ def test_energies_of_stretched_and_turning_rods() -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_work_is_told_once(model: str) -> None:
     block = block_of(model)
-    step(block, np.zeros((26, 3)))
+    step(block, np.zeros((rows_of(block), 3)))
     work = block.take_work()
-    assert work.iterations >= 4 * 2  # four rods, two stages
+    assert work.iterations >= 4 * (2 if model in IMPLICIT else 1)  # four rods, two stages
     assert work.residual <= 1e-10
     assert block.take_work() == Work()
 
@@ -160,19 +173,19 @@ def test_work_is_told_once(model: str) -> None:
 def test_a_packed_state_is_all_there_is(model: str) -> None:
     block, other = block_of(model), block_of(model)
     for _ in range(3):
-        step(block, np.ones((26, 3)))
+        step(block, np.ones((rows_of(block), 3)))
     state = np.full(block.state_size, np.nan)
     block.pack_state(state)
     assert np.isfinite(state).all()
     other.unpack_state(state)
     for one in (block, other):
-        step(one, np.ones((26, 3)))
+        step(one, np.ones((rows_of(one), 3)))
     assert np.array_equal(block.positions(), other.positions())
     assert np.array_equal(block.velocities(), other.velocities())
     assert np.array_equal(block.directors(), other.directors())
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", IMPLICIT)
 def test_solve_tells_what_a_small_force_would_have_changed(model: str) -> None:
     """The step minimises a potential, of which the matrix is the second derivative: more force f changes its end by A^-1 f."""
     rng = np.random.default_rng(2)
@@ -180,20 +193,23 @@ def test_solve_tells_what_a_small_force_would_have_changed(model: str) -> None:
     block.stop()
     start = np.empty(block.state_size)
     block.pack_state(start)
-    base, extra = rng.standard_normal((26, 3)), rng.standard_normal((26, 3))
+    count, rows = rows_of(block), points_of(block)
+    base, extra = (np.zeros((count, 3)) for _ in range(2))
+    base[rows], extra[rows] = rng.standard_normal((26, 3)), rng.standard_normal((26, 3))
 
     def end_with(forces: np.ndarray) -> np.ndarray:
         block.unpack_state(start)
         step(block, forces)
-        return block.positions().copy()
+        return block.positions()[rows].copy()
 
     change = (end_with(base + 0.01 * extra) - end_with(base - 0.01 * extra)) / 0.02
     end_with(base)
-    impulse, moved = np.empty(unknowns(block)), np.empty((26, 3))
+    impulse, all_moved = np.empty(unknowns(block)), np.empty((count, 3))
     held = [0, 6, 16, 10]
-    block.generalized_forces(np.where(np.isin(np.arange(26), held)[:, None], 0.0, extra), impulse)
+    block.generalized_forces(np.where(np.isin(np.arange(count), rows[held])[:, None], 0.0, extra), impulse)
     block.solve(impulse)
-    block.point_velocities(impulse, moved)
+    block.point_velocities(impulse, all_moved)
+    moved, extra = all_moved[rows], extra[rows]
     assert np.array_equal(moved[held], np.zeros((4, 3)))
     # Up to the spin that frames take up as they are carried from one iterate to the next.
     assert moved == pytest.approx(change, abs=1e-4 * np.abs(change).max())
@@ -231,7 +247,8 @@ def solved(block: ModelBlock, column: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("model", MODELS)
 def test_many_steps_allocate_no_more_than_one(model: str, integrator: str) -> None:
     _nrt_python.memsys_enable_stats()
-    block, forces = block_of(model, integrator), np.zeros((26, 3))
+    block = block_of(model, integrator)
+    forces = np.zeros((rows_of(block), 3))
 
     def allocations(count: int) -> int:
         before = rtsys.get_allocation_stats().alloc

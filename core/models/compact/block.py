@@ -63,6 +63,9 @@ class CompactBlock:
         self.gradients = 0  # iterations of conjugate gradients up to the last `take_work`
         self._rods = len(entries)
         self._all = np.arange(self._rods)
+        # Of the arrays of the state: they have a row for each vertex, or for each rod.
+        each = np.arange(self._rods + 1)
+        self._starts = [each if len(array) == self._rods else b.rods.start for array in b.state]
         self.generalized_start = 3 * (b.rods.start + np.arange(self._rods + 1))
         self._workers = workers
         self._scheme = SCHEMES[integrator]
@@ -193,16 +196,16 @@ class CompactBlock:
         return self.arrays.geometry.turn
 
     def save(self, chosen: Ints) -> None:
-        put_rods(self.arrays.kept, self.sample_start, chosen, self.copy(chosen))
+        put_rods(self.arrays.kept, self._starts, chosen, self.copy(chosen))
 
     def recall(self, chosen: Ints) -> None:
-        self.put_back(chosen, copy_rods(self.arrays.kept, self.sample_start, chosen))
+        self.put_back(chosen, copy_rods(self.arrays.kept, self._starts, chosen))
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
-        return copy_rods(self.arrays.state, self.sample_start, chosen)
+        return copy_rods(self.arrays.state, self._starts, chosen)
 
     def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
-        put_rods(self.arrays.state, self.sample_start, chosen, state)
+        put_rods(self.arrays.state, self._starts, chosen, state)
         self._measured = False
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:

@@ -197,10 +197,10 @@ class DerBlock:
         self._measured = False
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
-        return copy_rods(self.arrays.state, self.sample_start, chosen)
+        return copy_rods(self.arrays.state, [self.sample_start] * len(self.arrays.state), chosen)
 
     def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
-        put_rods(self.arrays.state, self.sample_start, chosen, state)
+        put_rods(self.arrays.state, [self.sample_start] * len(self.arrays.state), chosen, state)
         self._measured = False
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:

@@ -1,0 +1,1 @@
+"""Explicit nets as published: CoRdE (Spillmann and Teschner 2009)."""

@@ -1,0 +1,1 @@
+"""Implicit nets: discrete elastic rods on any graph, joined by frames of their own."""
