@@ -181,7 +181,7 @@ def begun(closed: bool, pinned: tuple[int, ...] = ()) -> tuple:
     n = rod.vertex_count
     forces = np.zeros((n, 3))
     block.weight(scene.gravity, forces)
-    block.save()
+    block.save(np.array([0]))
     block.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False, np.array([True]))
     block.begin(np.array([0]), 0.01, 0.0)
     return block, forces, n
@@ -196,7 +196,7 @@ def no_pushes(n: int) -> Pushes:
 def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool, pinned: tuple[int, ...]) -> None:
     coupled, forces, n = begun(closed, pinned)
     free, _, _ = begun(closed, pinned)
-    free.recall()
+    free.recall(np.array([0]))
     free.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False)
     chosen, longest = np.array([0]), np.ones(1)
     for _ in range(30):
@@ -223,9 +223,9 @@ def test_mobility_is_the_response_to_a_force(closed: bool, pinned: tuple[int, ..
             push = np.zeros((n, 4))
             push[vertex, c] = 1.0
             x = np.zeros_like(block.step_vector())
-            block.generalized_pushes(push, x)
+            block.generalized_pushes(np.array([0]), push, x)
             block.solve_linearised(chosen, x)
-            block.sample_steps(x, moved)
+            block.sample_steps(np.array([0]), x, moved)
             scale = np.abs(mobility).max()
             assert moved[vertex, c] == pytest.approx(mobility[vertex, entry], abs=1e-9 * scale)
 
@@ -248,9 +248,9 @@ def test_the_stiffness_of_pushes_is_part_of_the_matrix(closed: bool) -> None:
             push = np.zeros((n, 4))
             push.flat[column] = 1.0
             x, out = np.zeros_like(block.step_vector()), np.zeros((n, 4))
-            block.generalized_pushes(push, x)
+            block.generalized_pushes(np.array([0]), push, x)
             block.solve_linearised(chosen, x)
-            block.sample_steps(x, out)
+            block.sample_steps(np.array([0]), x, out)
             columns[:, column] = out.ravel()
         return columns
 

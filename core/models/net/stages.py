@@ -9,7 +9,7 @@ from ...forces.air import SKIN_FRICTION, VISCOSITY
 from ...geometry.frames import cross, dot, signed_angle, transport
 from ...jit import part
 from ..der.evaluate import get, nearest_turn, put
-from ..der.stages import _between, _blend
+from ..der.stages import between, blend
 from .arrays import Nets
 from .evaluate import edge_between
 
@@ -45,7 +45,7 @@ def make_base(n: Nets, r: int, at: float) -> None:
         put(geometry.base_t, j, tangent)
         put(geometry.base_reference, j, get(state.m1, j))
         if material.edge_framed[j]:
-            geometry.edge_spin[j] = _between(holds.edge_spin[0, j], holds.edge_spin[1, j], at)
+            geometry.edge_spin[j] = between(holds.edge_spin[0, j], holds.edge_spin[1, j], at)
     for k in range(graph.joints[r], graph.joints[r + 1]):
         for c in range(3):
             q[graph.omega[k] + c] = 0.0
@@ -55,7 +55,7 @@ def make_base(n: Nets, r: int, at: float) -> None:
     for e in range(graph.elements[r], graph.elements[r + 1]):
         twist, k = state.twist[e], graph.joint[e]
         if k >= 0 and material.framed[k]:
-            spin = _between(holds.spin[0, k], holds.spin[1, k], at)
+            spin = between(holds.spin[0, k], holds.spin[1, k], at)
             twist += -spin if graph.edge_a[e] >= 0 else spin
         geometry.base_twist[e] = twist
     place_frames(n, r, at)
@@ -71,14 +71,14 @@ def place_frames(n: Nets, r: int, at: float) -> None:
             continue
         t0 = (holds.frame[0, k, 2], holds.frame[0, k, 5], holds.frame[0, k, 8])
         t1 = (holds.frame[1, k, 2], holds.frame[1, k, 5], holds.frame[1, k, 8])
-        t = _blend(t0, t1, at)
+        t = blend(t0, t1, at)
         d0 = transport((holds.frame[0, k, 0], holds.frame[0, k, 3], holds.frame[0, k, 6]), t0, t)
         d1 = transport((holds.frame[1, k, 0], holds.frame[1, k, 3], holds.frame[1, k, 6]), t1, t)
-        d = transport(_blend(d0, d1, at), t, t)
+        d = transport(blend(d0, d1, at), t, t)
         s = cross(t, d)
         for c in range(3):
             frame[k, 3 * c], frame[k, 3 * c + 1], frame[k, 3 * c + 2] = d[c], s[c], t[c]
-        geometry.spin[k] = _between(holds.spin[0, k], holds.spin[1, k], at)
+        geometry.spin[k] = between(holds.spin[0, k], holds.spin[1, k], at)
 
 
 @part
@@ -89,14 +89,14 @@ def place_held(n: Nets, r: int, at: float) -> None:
         x = graph.x[i]
         if held[x]:
             for c in range(3):
-                q[x + c] = _between(holds.position[0, i, c], holds.position[1, i, c], at)
+                q[x + c] = between(holds.position[0, i, c], holds.position[1, i, c], at)
     for j in range(graph.edges[r], graph.edges[r + 1]):
         k = graph.theta[j]
         if n.material.edge_framed[j]:
             _, t = edge_between(q, graph.x[graph.tail[j]], graph.x[graph.head[j]])
             u = transport(get(geometry.base_reference, j), get(geometry.base_t, j), t)
-            d = _blend(get(holds.director[0], j), get(holds.director[1], j), at)
-            spin = _between(holds.edge_spin[0, j], holds.edge_spin[1, j], at)
+            d = blend(get(holds.director[0], j), get(holds.director[1], j), at)
+            spin = between(holds.edge_spin[0, j], holds.edge_spin[1, j], at)
             # At the beginning theta was zero, and the director lay behind the material by the spin of that time.
             q[k] = nearest_turn(signed_angle(u, transport(d, t, t), t), -geometry.edge_spin[j]) + spin
         elif held[k]:
