@@ -159,7 +159,7 @@ def probe_rods(b: Arrays, chosen: Ints, h: float, mobility: Array, begin: int, s
         for attempt in range(2):
             _evaluate(b, r, h, firm, attempt == 0, none, False)
             if factor_matrix(b.rods, b.geometry, b.system, r):
-                mobility_of(b.rods, b.geometry, b.system, r, mobility)
+                mobility_of(b.rods, b.system, r, mobility)
                 break
 
 

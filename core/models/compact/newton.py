@@ -152,7 +152,7 @@ def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int
                 pull[i, c] = max(-SLACK * firm * length, min(SLACK * firm * length, new))
                 most = max(most, abs(pull[i, c]))
         if i < last:
-            way = cross(get3(trial, i), get3(geometry.d3, i))
+            way = cross(get3(trial, i), get3(system.d3, i))
             p = (p[0] + rods.arm[i] * way[0], p[1] + rods.arm[i] * way[1], p[2] + rods.arm[i] * way[2])
     if rods.closed[r]:
         for c in range(3):
@@ -173,7 +173,7 @@ def meet_holds(
         if not MET * length < miss < 0.5 * before:
             break
         before = miss
-        _pull_back(rods, geometry, system.trial, r, firm)
+        _pull_back(rods, geometry, system, r, firm)
         solve_matrix(rods, geometry, system, system.trial, r, 1.0)
         foresee(rods, geometry, system, state, r, firm, length)
         keep_base(rods, state, system.base_q, system.base_root, r)
@@ -184,13 +184,14 @@ def meet_holds(
 
 
 @part
-def _pull_back(rods: Rods, geometry: Geometry, out: Array, r: int, firm: float) -> None:
+def _pull_back(rods: Rods, geometry: Geometry, system: System, r: int, firm: float) -> None:
     """What springs at the holds push with, as a right-hand side."""
+    out = system.trial
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
     last = first + edge_count(rods, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        m = cross(get3(geometry.d3, i), f) if i < last else (0.0, 0.0, 0.0)
+        m = cross(get3(system.d3, i), f) if i < last else (0.0, 0.0, 0.0)
         put3(out, i, (rods.arm[i] * m[0], rods.arm[i] * m[1], rods.arm[i] * m[2]))
         if rods.held[i]:
             miss = get3(geometry.miss, i)
