@@ -61,8 +61,9 @@ def test_it_slides_along_a_line() -> None:
     assert ends[:, 0].min() < 0.9
 
 
+@pytest.mark.long
 def test_a_hold_out_of_reach_draws_it_taut() -> None:
-    """Nothing gives up, nothing blows up; and when the hold comes back, it is met again."""
+    """Nothing blows up, though steps are given up; and when the hold comes back, it is met again."""
     scene = Scene()
     scene.add(plain_rod(line(20), made_of(bend=0.01, twist=0.01)), "compact")
     scene.pin(0, "start")
