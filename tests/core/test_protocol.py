@@ -246,6 +246,8 @@ def solved(block: ModelBlock, column: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("integrator", ["sdirk2", "backward euler", "midpoint"])
 @pytest.mark.parametrize("model", MODELS)
 def test_many_steps_allocate_no_more_than_one(model: str, integrator: str) -> None:
+    if (model, integrator) == ("compact", "midpoint"):
+        pytest.skip("compact rods refuse it")
     _nrt_python.memsys_enable_stats()
     block = block_of(model, integrator)
     forces = np.zeros((rows_of(block), 3))

@@ -114,6 +114,7 @@ class System(NamedTuple):
     w: Array  # (N, 6)
     wg: Array  # (N, 9)
     wo: Array  # (N, 9)
+    d3: Array  # (N, 3) tangents when it was factored
     root: Array  # (R, 6)
     seam: Array  # (R, 9) what couples the first and the last edge of a closed rod
     loops: Array  # (LOOP, N + R, 3) columns of A^-1 U, of no rows where no rod is closed
@@ -259,6 +260,7 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
             w=zeros(n, 6),
             wg=zeros(n, 9),
             wo=zeros(n, 9),
+            d3=zeros(n, 3),
             root=zeros(rods, 6),
             seam=zeros(rods, 9),
             loops=zeros(loops, n + rods, 3),

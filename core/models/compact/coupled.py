@@ -28,7 +28,17 @@ from ...linalg.small import (
 )
 from ..protocol import Pushes
 from .arrays import Arrays, Geometry, Linear, Rods, System
-from .evaluate import curve, elements, firm_holds, firmness, fix_edges, gather_gradient, sections, vertices
+from .evaluate import (
+    curve,
+    elements,
+    firm_holds,
+    firmness,
+    fix_edges,
+    gather_gradient,
+    largest_pull,
+    sections,
+    vertices,
+)
 from .kinematics import displace, edge_count, keep_base, place, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
 from .newton import copy_negative, foresee, meet_holds, weigh
@@ -159,7 +169,7 @@ def probe_rods(b: Arrays, chosen: Ints, h: float, mobility: Array, begin: int, s
         for attempt in range(2):
             _evaluate(b, r, h, firm, attempt == 0, none, False)
             if factor_matrix(b.rods, b.geometry, b.system, r):
-                mobility_of(b.rods, b.geometry, b.system, r, mobility)
+                mobility_of(b.rods, b.system, r, mobility)
                 break
 
 
@@ -222,13 +232,12 @@ def move_rods(b: Arrays, chosen: Ints, h: float, begin: int, stop: int) -> None:
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
         _, largest, turns = weigh(rods, geometry, system.gradient, system.trial, r)
-        length = 0.0
         for i in range(first, end):
-            length += rods.rest_length[i]
             put3(system.direction, i, get3(system.trial, i))
         put3(system.direction, n + r, get3(system.trial, n + r))
         if rods.closed[r] or largest < SETTLED:
-            foresee(rods, geometry, system, state, r, firmness(rods, b.forces, state, r, h), length)
+            firm, limit = firmness(rods, b.forces, state, r, h), largest_pull(rods, b.forces, r, h)
+            foresee(rods, geometry, system, state, r, firm, limit)
         keep_base(rods, state, system.base_q, system.base_root, r)
         system.taken[r] = 1.0 if turns < FARTHEST else FARTHEST / turns
         displace(rods, state, geometry, system.base_q, system.base_root, system.direction, system.taken[r], r)
@@ -254,10 +263,8 @@ def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
         if not creep:
-            length = 0.0
-            for i in range(first, end):
-                length += rods.rest_length[i]
-            meet_holds(rods, b.geometry, b.system, state, r, firmness(rods, b.forces, state, r, h), length)
+            firm, limit = firmness(rods, b.forces, state, r, h), largest_pull(rods, b.forces, r, h)
+            meet_holds(rods, b.geometry, b.system, state, r, firm, limit)
         take_velocities(rods, state, b.stage, r, h)
         state.past[r] = 0.0
         for i in range(first, end):

@@ -69,6 +69,18 @@ def firmness(rods: Rods, forces: Forces, state: State, r: int, h: float) -> floa
 
 
 @part
+def largest_pull(rods: Rods, forces: Forces, r: int, h: float) -> float:
+    """N: more than any hold that can be met has to give. What is out of reach is pulled at no harder."""
+    mass, loads, length = 0.0, 0.0, 0.0
+    for i in range(rods.start[r], rods.start[r + 1]):
+        mass += rods.mass[i, 0]
+        length += rods.rest_length[i]
+        for c in range(3):
+            loads += abs(forces.force[i, c])
+    return float(10.0 * (length * (mass / (h * h) + rods.firmness[r]) + loads))
+
+
+@part
 def vertices(
     rods: Rods, forces: Forces, stage: Stage, geometry: Geometry, system: System, state: State, r: int, h: float
 ) -> tuple[float, float, float]:

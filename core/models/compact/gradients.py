@@ -81,6 +81,7 @@ def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: i
     carried = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     good = True
     for j in range(last - 1, first - 1, -1):
+        put3(system.d3, j, get3(d3, j))
         b = crossing(get3(d3, j), -arm[j])
         block = plus(times(times(turned_over(b), beyond), b), full(get6(system.d, j)))
         beyond = plus(beyond, full(get6(system.h, j)))

@@ -23,19 +23,21 @@ from .kinematics import edge_count, root_fixed
 @part
 def factor_matrix(rods: Rods, geometry: Geometry, system: System, r: int) -> bool:
     """False if it is not positive definite."""
+    for j in range(rods.start[r], rods.start[r + 1]):
+        put3(system.d3, j, get3(geometry.d3, j))
     good = factor_chain(
         rods.start[r], edge_count(rods, r), rods.closed[r], rods.arm, geometry.d3, system.h, system.d, system.o, system.e,
         system.w, system.wg, system.wo, system.root, r,
     )  # fmt: skip
     if good and rods.closed[r]:
-        return _prepare_closing(rods, geometry, system, r)
+        return _prepare_closing(rods, system, r)
     return good
 
 
 @part
-def _solve_open(rods: Rods | Linear, geometry: Geometry | Linear, system: System | Linear, x: Array, r: int) -> None:
+def _solve_open(rods: Rods | Linear, system: System | Linear, x: Array, r: int) -> None:
     solve_chain(
-        rods.start[r], edge_count(rods, r), root_fixed(rods, r), rods.arm, geometry.d3, system.w, system.wg, system.wo,
+        rods.start[r], edge_count(rods, r), root_fixed(rods, r), rods.arm, system.d3, system.w, system.wg, system.wo,
         system.root, r, x, len(rods.arm) + r,
     )  # fmt: skip
 
@@ -49,12 +51,12 @@ def solve_matrix(
     for j in range(first, rods.start[r + 1]):
         if rods.edge_framed[j]:
             put3(x, j, (0.0, 0.0, 0.0))
-    _solve_open(rods, geometry, system, x, r)
+    _solve_open(rods, system, x, r)
     if not rods.closed[r]:
         return
     seam, inverse, z = system.seam, system.closing[r], system.closed_by
     last = rods.start[r + 1] - 1
-    way = _way(rods, geometry, x, r)
+    way = _way(rods, system, x, r)
     for k in range(LOOP):
         total = 0.0
         for c in range(3):
@@ -75,17 +77,17 @@ def solve_matrix(
 
 
 @part
-def _way(rods: Rods | Linear, geometry: Geometry | Linear, x: Array, r: int) -> tuple[float, float, float]:
+def _way(rods: Rods | Linear, system: System | Linear, x: Array, r: int) -> tuple[float, float, float]:
     """How rotations move the end of the last edge against the root."""
     p = (0.0, 0.0, 0.0)
     for j in range(rods.start[r], rods.start[r + 1]):
-        way = cross(get3(x, j), get3(geometry.d3, j))
+        way = cross(get3(x, j), get3(system.d3, j))
         p = (p[0] + rods.arm[j] * way[0], p[1] + rods.arm[j] * way[1], p[2] + rods.arm[j] * way[2])
     return p
 
 
 @part
-def _prepare_closing(rods: Rods, geometry: Geometry, system: System, r: int) -> bool:
+def _prepare_closing(rods: Rods, system: System, r: int) -> bool:
     first, end = rods.start[r], rods.start[r + 1]
     last, n = end - 1, len(rods.arm)
     loops, closing, seam = system.loops, system.closing[r], system.seam
@@ -94,7 +96,7 @@ def _prepare_closing(rods: Rods, geometry: Geometry, system: System, r: int) -> 
             loops[k, n + r, c] = 0.0
         unit = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
         for j in range(first, end):
-            column = cross(get3(geometry.d3, j), unit)
+            column = cross(get3(system.d3, j), unit)
             put3(loops[k], j, (rods.arm[j] * column[0], rods.arm[j] * column[1], rods.arm[j] * column[2]))
         if 3 <= k < 6:
             loops[k, last, k - 3] = 1.0
@@ -103,9 +105,9 @@ def _prepare_closing(rods: Rods, geometry: Geometry, system: System, r: int) -> 
         for j in range(first, end):
             if rods.edge_framed[j]:
                 put3(loops[k], j, (0.0, 0.0, 0.0))
-        _solve_open(rods, geometry, system, loops[k], r)
+        _solve_open(rods, system, loops[k], r)
     for k in range(LOOP):
-        way = _way(rods, geometry, loops[k], r)
+        way = _way(rods, system, loops[k], r)
         for c in range(3):
             closing[c, k] = way[c]
             a, b = 0.0, 0.0
@@ -149,15 +151,15 @@ def _invert(m: Array) -> bool:
 
 
 @part
-def mobility_of(rods: Rods, geometry: Geometry, system: System, r: int, mobility: Array) -> None:
+def mobility_of(rods: Rods, system: System, r: int, mobility: Array) -> None:
     """How far a force on each vertex moves it, (N, 6), by the factored matrix; nothing that is held moves."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     chain_mobility(
-        first, edge_count(rods, r), closed, root_fixed(rods, r), rods.arm, geometry.d3, system.w, system.wg, system.wo,
+        first, edge_count(rods, r), closed, root_fixed(rods, r), rods.arm, system.d3, system.w, system.wg, system.wo,
         system.root, r, mobility,
     )  # fmt: skip
     if closed:
-        _closed_mobility(rods, geometry, system, r, mobility)
+        _closed_mobility(rods, system, r, mobility)
     for i in range(first, end):
         if rods.held[i]:
             for s in range(6):
@@ -165,7 +167,7 @@ def mobility_of(rods: Rods, geometry: Geometry, system: System, r: int, mobility
 
 
 @part
-def _closed_mobility(rods: Rods, geometry: Geometry, system: System, r: int, mobility: Array) -> None:
+def _closed_mobility(rods: Rods, system: System, r: int, mobility: Array) -> None:
     """Less what closing takes away: with V = J A^-1 U, that is V M^-1 (V, seam V)^T."""
     first, end = rods.start[r], rods.start[r + 1]
     n, loops, inverse, seam = len(rods.arm), system.loops, system.closing[r], system.seam
@@ -175,7 +177,7 @@ def _closed_mobility(rods: Rods, geometry: Geometry, system: System, r: int, mob
             # From here on the columns hold the motion of vertices: they are made anew with the next factor.
             phi = get3(loops[k], i)
             put3(loops[k], i, p)
-            way = cross(phi, get3(geometry.d3, i))
+            way = cross(phi, get3(system.d3, i))
             p = (p[0] + rods.arm[i] * way[0], p[1] + rods.arm[i] * way[1], p[2] + rods.arm[i] * way[2])
     for i in range(first, end):
         m = 0

@@ -9,7 +9,7 @@ from ...geometry.frames import cross, dot
 from ...jit import part
 from ...linalg.small import get3, put3
 from .arrays import ELIMINATION, Forces, Geometry, Rods, Stage, State, Step, System
-from .evaluate import evaluate, firmness
+from .evaluate import evaluate, firmness, largest_pull
 from .gradients import conjugate_gradients
 from .kinematics import displace, edge_count, keep_base, root_fixed
 from .matrix import factor_matrix, solve_matrix
@@ -18,7 +18,6 @@ LEAST_SIZE = 1e-4  # of a step along Newton's direction
 FARTHEST = 1.0  # rad that an edge turns in an iteration
 MET = 1e-15  # of the rod's length: by so much holds may be missed
 MOST_PASSES = 8  # that only serve to meet holds
-SLACK = 1e-3  # of the rod's length: a hold that is farther out of reach pulls no harder
 
 ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES, GRADIENTS = range(6)  # columns of the report
 
@@ -37,7 +36,7 @@ def minimise(
     base_value, base_misses, nu = math.inf, 0.0, 0.0
     largest, slope, size = math.inf, 0.0, 1.0
     iterations = 0
-    length = _length(rods, r)
+    limit = largest_pull(rods, forces, r, h)
     while True:
         firm = firmness(rods, forces, state, r, h)
         value, misses, _ = linearise(rods, forces, stage, geometry, system, state, report, r, h, firm, step)
@@ -50,7 +49,7 @@ def minimise(
             return False
         falls = value + nu * misses <= base_value + nu * base_misses + 1e-4 * size * slope
         if trial_largest <= 0.9 * largest or falls:
-            nu = max(nu, 2.0 * foresee(rods, geometry, system, state, r, firm, length))
+            nu = max(nu, 2.0 * foresee(rods, geometry, system, state, r, firm, limit))
             # What is left after this step: the next ones would shrink at least as fast as the last two did.
             rate = min(trial_largest / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
             left = trial_largest * rate / (1.0 - rate)
@@ -60,7 +59,7 @@ def minimise(
             if left <= step.tolerance:
                 displace(rods, state, geometry, system.base_q, system.base_root, system.direction, 1.0, r)
                 if step.solver == ELIMINATION or rods.closed[r]:
-                    meet_holds(rods, geometry, system, state, r, firm, length)
+                    meet_holds(rods, geometry, system, state, r, firm, limit)
                 return True
             base_value, base_misses, largest, slope = value, misses, trial_largest, min(trial_slope, 0.0)
             size = 1.0 if trial_turn < FARTHEST else FARTHEST / trial_turn
@@ -135,7 +134,7 @@ def weigh(rods: Rods, geometry: Geometry, gradient: Array, trial: Array, r: int)
 
 
 @part
-def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, length: float) -> float:
+def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, limit: float) -> float:
     """The forces of holds and loops after system.trial, as the linear system has them. Returns the largest."""
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
     last = first + edge_count(rods, r)
@@ -149,10 +148,10 @@ def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int
             along = dot(p, u)
             for c in range(3):
                 new = pull[i, c] - firm * (miss[i, c] + p[c] - along * u[c])
-                pull[i, c] = max(-SLACK * firm * length, min(SLACK * firm * length, new))
+                pull[i, c] = max(-limit, min(limit, new))
                 most = max(most, abs(pull[i, c]))
         if i < last:
-            way = cross(get3(trial, i), get3(geometry.d3, i))
+            way = cross(get3(trial, i), get3(system.d3, i))
             p = (p[0] + rods.arm[i] * way[0], p[1] + rods.arm[i] * way[1], p[2] + rods.arm[i] * way[2])
     if rods.closed[r]:
         for c in range(3):
@@ -162,20 +161,18 @@ def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int
 
 
 @part
-def meet_holds(
-    rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, length: float
-) -> None:
+def meet_holds(rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, limit: float) -> None:
     """Newton's last step is straight, the ways of the vertices are not. What holds and loops are missed by after it is made
     up for with the factored matrix at hand, as long as that gets better."""
-    before = math.inf
+    before, length = math.inf, _length(rods, r)
     for _ in range(MOST_PASSES):
         miss = missed(rods, geometry, r)
         if not MET * length < miss < 0.5 * before:
             break
         before = miss
-        _pull_back(rods, geometry, system.trial, r, firm)
+        _pull_back(rods, geometry, system, r, firm)
         solve_matrix(rods, geometry, system, system.trial, r, 1.0)
-        foresee(rods, geometry, system, state, r, firm, length)
+        foresee(rods, geometry, system, state, r, firm, limit)
         keep_base(rods, state, system.base_q, system.base_root, r)
         displace(rods, state, geometry, system.base_q, system.base_root, system.trial, 1.0, r)
         if not missed(rods, geometry, r) < miss:
@@ -184,13 +181,14 @@ def meet_holds(
 
 
 @part
-def _pull_back(rods: Rods, geometry: Geometry, out: Array, r: int, firm: float) -> None:
+def _pull_back(rods: Rods, geometry: Geometry, system: System, r: int, firm: float) -> None:
     """What springs at the holds push with, as a right-hand side."""
+    out = system.trial
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
     last = first + edge_count(rods, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        m = cross(get3(geometry.d3, i), f) if i < last else (0.0, 0.0, 0.0)
+        m = cross(get3(system.d3, i), f) if i < last else (0.0, 0.0, 0.0)
         put3(out, i, (rods.arm[i] * m[0], rods.arm[i] * m[1], rods.arm[i] * m[2]))
         if rods.held[i]:
             miss = get3(geometry.miss, i)
