@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from .errors import Array, TendrilError, array
 
@@ -49,6 +48,8 @@ def _near(
     x: Array, ends: NDArray[np.int64], curve: NDArray[np.int64], distance: float
 ) -> tuple[Any, Any, Array, Array]:
     """Pairs of segments that come nearer than the distance, and where; of one curve only those that are no neighbours."""
+    from scipy.spatial import cKDTree  # here, because most scenes have no use for it
+
     a, b = x[ends[:, 0]], x[ends[:, 1]]
     half = 0.5 * np.linalg.norm(b - a, axis=1)
     tree = cKDTree(0.5 * (a + b))
