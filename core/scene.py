@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .contact.shapes import Collider, Shape
-from .errors import Array, TendrilError, array, dimensions, flag, not_negative, vector, whole
+from .errors import Array, TendrilError, array, dimensions, flag, not_negative, positive, vector, whole
 from .rod import Rod
 
-MODELS = ("der",)
+MODELS = ("der", "clothoid")
 
 DEFAULT_FRICTION = 0.4
 LARGEST_FRICTION = 100.0
+MOST_ELEMENTS = 64
 
 RodId = int
 HoldId = int
@@ -63,6 +64,22 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Elements:
+    """The elements of a "clothoid" rod: so many, or without a count as few as follow the drawn points within `tolerance`, a part of
+    the rod's length. Of degree 1 they have affine curvatures, of degree 0 constant ones: helices."""
+
+    count: int | None = None
+    tolerance: float = 0.005
+    degree: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            whole("elements", self.count, 1, MOST_ELEMENTS)
+        positive("tolerance", self.tolerance)
+        whole("degree", self.degree, 0, 1)
+
+
+@dataclass(frozen=True)
 class Entry:
     """A rod in the scene, with the model that moves it and its start velocity."""
 
@@ -70,6 +87,7 @@ class Entry:
     model: str
     velocity: Array  # (n, 3) m/s
     friction: float
+    elements: Elements | None = None
 
 
 class Scene:
@@ -104,9 +122,11 @@ class Scene:
         *,
         velocity: ArrayLike | None = None,
         friction: float = DEFAULT_FRICTION,
+        elements: Elements | int | None = None,
     ) -> RodId:
         """Adds a rod; the id it gives is used in every other call. Between two surfaces the coefficient of friction is the root
-        of the product of theirs."""
+        of the product of theirs. `elements` says of how many elements a "clothoid" rod is made, or how they are to be found;
+        without it there are at least four."""
         if not isinstance(rod, Rod):
             raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points")
         if not isinstance(model, str) or model not in MODELS:
@@ -119,7 +139,11 @@ class Scene:
         else:
             v = array("velocity", velocity, (n, 3), f"give one vector, or {n} of them, one per vertex")
         v.flags.writeable = False
-        self.entries.append(Entry(rod, model, v, _friction(friction)))
+        if elements is not None and model != "clothoid":
+            raise TendrilError("elements", elements, 'only rods of the model "clothoid" are made of elements')
+        if elements is not None and not isinstance(elements, Elements):
+            elements = Elements(whole("elements", elements, 1, MOST_ELEMENTS))
+        self.entries.append(Entry(rod, model, v, _friction(friction), elements))
         return len(self.entries) - 1
 
     def collide(
@@ -203,6 +227,7 @@ class Scene:
             feed(entry.model)
             feed(entry.velocity)
             feed(entry.friction)
+            feed(entry.elements)
             for value in vars(entry.rod).values():
                 feed(value)
         for place in (*self.holds, *self.loads):
