@@ -12,7 +12,7 @@ from tendril.core.scene import Elements
 
 @kernel
 def potential_here(b, room, h, pushes, pushed, derivatives, exact):
-    return evaluate_stage(b, room, 0, h, room.rows, 0, pushes, pushed, derivatives, exact)
+    return evaluate_stage(b, room, 0, h, room.rows, 0, pushes, pushed, derivatives, exact, False)
 
 
 @kernel

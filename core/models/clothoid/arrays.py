@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from .series import COLUMNS, make_terms
+from .series import COLUMNS, LANES, MOST_TERMS, make_terms
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -80,11 +80,13 @@ class Forces(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Where a stage starts: m (x - x* - h v*) / h^2 = forces, and strain rates are (kappa - kappa*) / h."""
+    """Where a stage starts, and strain rates are (kappa - kappa*) / h."""
 
     x: Array  # (G, 4)
     v: Array  # (G, 4)
     kappa: Array  # (K, 3)
+    root: Array  # (R, 3)
+    turn: Array  # (R, 3) of the root since the step began, as a rotation vector
     sample_x: Array  # (S, 4)
 
 
@@ -99,7 +101,6 @@ class Geometry(NamedTuple):
     edge0: Array  # (S, 3) directions of the edges at the beginning
     edge_director0: Array  # (S, 3)
     x0: Array  # (G, 4) where the points were at the beginning
-    gauss_v0: Array  # (G, 4)
 
 
 class Log(NamedTuple):
@@ -151,12 +152,38 @@ class Room(NamedTuple):
     gradient: Array  # (n,)
     step: Array  # (n,)
     trial: Array  # (n,)
+    velocity: Array  # (n,)
     kappa: Array  # (n / 3 - 2, 3)
     root: Array  # (1, 3)
     frame: Array  # (1, 3, 3)
     force: Array  # (P, 4)
     acting: Array  # (P, 3)
     tail: Array  # (G + 1, 12) sums of forces, and of forces times places, beyond a point
+
+
+class Workings(NamedTuple):
+    """What a worker needs for the equation of motion; see `dynamics.py`."""
+
+    speed: Array  # (T, 9) terms of the frame's rate
+    bias: Array  # (T, 9) of its second
+    modes: Array  # (T, 9 LANES)
+    rates: Array  # (T, 9 LANES)
+    rotation: Array  # (T, 18)
+    spinning: Array  # (T, 18)
+    fields: Array  # (T, 48)
+    weighted: Array  # (T, 48)
+    gram: Array  # (22, 48)
+    mass: Array  # (12, 12)
+    rate: Array  # (12, 12)
+    pull: Array  # (12,)
+    weight: Array  # (12,)
+    pulled: Array  # (3,)
+    sums: Array  # (48,)
+    local: Array  # (n, 12) how an unknown moves the piece: shift and turn of its beginning, modes
+    turning: Array  # (n, 12) the rate of that
+    one: Array  # (12, n)
+    two: Array  # (12, n)
+    force: Array  # (2, n) A, and the force of weight
 
 
 BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT = range(3)
@@ -192,6 +219,7 @@ def make_room(points: int, unknowns: int) -> Room:
         gradient=zeros(n),
         step=zeros(n),
         trial=zeros(n),
+        velocity=zeros(n),
         kappa=zeros(n // 3 - 2, 3),
         root=zeros(1, 3),
         frame=zeros(1, 3, 3),
@@ -199,3 +227,12 @@ def make_room(points: int, unknowns: int) -> Room:
         acting=zeros(points, 3),
         tail=zeros(points + 1, 12),
     )
+
+
+def make_workings(unknowns: int) -> Workings:
+    t, n = MOST_TERMS + 3, unknowns
+    shapes = (
+        (t, 9), (t, 9), (t, 9 * LANES), (t, 9 * LANES), (t, 18), (t, 18), (t, 48), (t, 48), (22, 48), (12, 12), (12, 12),
+        (12,), (12,), (3,), (48,), (n, 12), (n, 12), (12, n), (12, n), (2, n),
+    )  # fmt: skip
+    return Workings(*(np.zeros(shape) for shape in shapes))

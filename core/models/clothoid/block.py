@@ -10,7 +10,7 @@ from ...errors import Array, TendrilError, array, positive
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
-from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Coupled, Flags, Ints, Room, State, Step, make_room
+from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Coupled, Flags, Ints, Room, State, Step, make_room, make_workings
 from .build import build
 from .coupled import (
     begin_rods,
@@ -66,6 +66,7 @@ class ClothoidBlock:
         points = max(int(np.diff(b.gauss.start).max()), int(np.diff(b.samples.start).max())) + 8
         unknowns = int(np.diff(b.rods.vector_start).max())
         self._rooms = [make_room(points, max(unknowns, 12)) for _ in range(pieces)]
+        self._workings = [make_workings(max(unknowns, 12)) for _ in range(pieces)]
         self._hold_rods = np.array([number for number, _ in holds], dtype=np.int64)
         self._hold_frames = b.state.frame[self._hold_rods].copy()  # what a hold's rotation turns
         self._hold_tangents = self._hold_frames[:, :, 0].copy()
@@ -185,7 +186,9 @@ class ClothoidBlock:
     def _run(self, step: Step, skip: Flags) -> None:
         b = self.arrays
         self._workers.run(
-            lambda first, last, piece: step_rods(b, self._rooms[piece], step, skip, self._sample_mass, first, last),
+            lambda first, last, piece: step_rods(
+                b, self._rooms[piece], self._workings[piece], step, skip, self._sample_mass, first, last
+            ),
             self._rods,
             10 * len(b.gauss.element) * max(step.steps, 1),
         )

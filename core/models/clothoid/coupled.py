@@ -9,9 +9,9 @@ from ...jit import kernel, part
 from ...linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
 from .arrays import Block, Coupled, Flags, Ints, Room, State
-from .potential import evaluate_stage, place_points, place_samples, sample_rows, unknowns_of
+from .potential import evaluate_stage, place_samples, sample_rows, unknowns_of
 from .roots import shift_root
-from .stepping import begin_step, go_from_base, keep_base, measure, place_root, save_rod, set_rates
+from .stepping import begin_step, go_from_base, keep_base, measure, place_root, sample_speeds, save_rod, set_rates
 
 FARTHEST = 0.7  # rad, by which a section turns in one iteration
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -32,18 +32,18 @@ def begin_rods(
         begin_step(b, room, r, sample_mass, air_density)
         for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
             for c in range(4):
-                stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], geometry.gauss_v0[p, c]
+                stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], b.saved.gauss_v[p, c]
         for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
             for c in range(3):
                 stage.kappa[i, c] = state.kappa[i, c]
         place_root(b, r, 1.0)
         keep_base(b, room, r)
-        rest = evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False)
+        rest = evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False, False)
         if not still:
             # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
             go_from_base(b, room, r, state.rate, b.rods.vector_start[r], h)
             place_root(b, r, 1.0)
-            if not evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False) < rest:
+            if not evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False, False) < rest:
                 go_from_base(b, room, r, state.rate, b.rods.vector_start[r], 0.0)
                 place_root(b, r, 1.0)
         place_samples(b, room, r)
@@ -57,7 +57,7 @@ def probe_rods(b: Block, room: Room, chosen: Ints, h: float, mobility: Array, be
         r = chosen[k]
         n = unknowns_of(b.nodes, r)
         for attempt in range(2):
-            evaluate_stage(b, room, r, h, room.rows, 0, b.stage.sample_x, False, True, attempt == 0)
+            evaluate_stage(b, room, r, h, room.rows, 0, b.stage.sample_x, False, True, attempt == 0, False)
             if factor_dense(matrix, n):
                 break
         sample_rows(b, room, r, room.rows, 0)
@@ -91,7 +91,7 @@ def linearise_rods(
         n, at, rows = unknowns_of(b.nodes, r), b.rods.vector_start[r], b.rods.rows_start[r]
         good = False
         for attempt in range(MOST_ATTEMPTS):
-            potential[r] = evaluate_stage(b, room, r, h, c.rows, rows, force, True, True, attempt == 0)
+            potential[r] = evaluate_stage(b, room, r, h, c.rows, rows, force, True, True, attempt == 0, False)
             _add_stiffness(b, room, r, n, c.rows, rows, stiffness, touched)
             if attempt > 1:  # contacts may take away more than the rod has to give
                 for i in range(n):
@@ -288,19 +288,17 @@ def retreat_rods(b: Block, c: Coupled, room: Room, chosen: Ints, sizes: Array, b
 @kernel
 def finish_rods(b: Block, room: Room, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
     """Accepts where the rods are. With `creep` they lose their speed: the step was given up."""
-    state, stage, geometry = b.state, b.stage, b.geometry
+    state = b.state
     for k in range(begin, stop):
         r = chosen[k]
-        place_points(b, room, r)
         place_samples(b, room, r)
-        for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
-            for c in range(4):
-                state.gauss_v[p, c] = 0.0 if creep else (geometry.x[p, c] - stage.x[p, c]) / h
-        for p in range(b.samples.start[r], b.samples.start[r + 1]):
-            for c in range(4):
-                state.v[p, c] = 0.0 if creep else (state.x[p, c] - stage.sample_x[p, c]) / h
         set_rates(b, r, h)
         if creep:
+            for p in range(b.samples.start[r], b.samples.start[r + 1]):
+                for c in range(4):
+                    state.v[p, c] = 0.0
             for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
                 state.rate[i] = 0.0
-        measure(b, room, r, False)
+        measure(b, room, r, True)
+        if not creep:
+            sample_speeds(b, room, r)

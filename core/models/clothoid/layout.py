@@ -86,10 +86,10 @@ def arrange(outlines: list[Outline]) -> Block:
         saved=state(),
         holds=Holds(zeros(2, rods, 3), np.tile(np.eye(3), (2, rods, 1, 1))),
         forces=Forces(zeros(3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
-        stage=Stage(zeros(g, 4), zeros(g, 4), zeros(k, 3), zeros(s, 4)),
+        stage=Stage(zeros(g, 4), zeros(g, 4), zeros(k, 3), zeros(rods, 3), zeros(rods, 3), zeros(s, 4)),
         geometry=Geometry(
             zeros(g, 4), zeros(g, 3, 3), zeros(s, 3, 3), zeros(g, 3), zeros(g, 3), zeros(s, 3), zeros(s, 3),
-            zeros(g, 4), zeros(g, 4),
+            zeros(g, 4),
         ),
         log=Log(zeros(rods, 4), zeros(rods, 5)),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from ...geometry.frames import Vector, cross, dot, signed_angle, transport
 from ...jit import part
 from .arrays import Block, Nodes, Room
 from .kinematics import BEND, TURN, lay_out
+from .roots import rotation_between
 
 GAUSS = 8  # points on a panel
 NODES = 0.5 * (np.polynomial.legendre.leggauss(GAUSS)[0] + 1.0)
@@ -175,10 +176,14 @@ def elastic(b: Block, r: int, weight: float, gradient: Array, matrix: Array, der
 
 @part
 def evaluate_stage(
-    b: Block, room: Room, r: int, h: float, rows: Array, at: int, pushes: Array, pushed: bool, derivatives: bool, exact: bool
-) -> float:
+    b: Block, room: Room, r: int, h: float, rows: Array, at: int, pushes: Array, pushed: bool, derivatives: bool, exact: bool,
+    tangent: bool,
+) -> float:  # fmt: skip
     """The potential of a stage of length h at the iterate; with `derivatives` also room.gradient and room.matrix, the exact Hessian
     or the part of it that is never indefinite. Forces `pushes` (S, 4) of others count for derivatives alone, if `pushed`.
+
+    Inertia is m (x - x* - h v*) / h^2, which has a potential; or if `tangent`, m (J q' - v*) / h with generalized velocities q' =
+    (q - q*) / h, which has none, but keeps the order of the integrator: secants of a curved way are no velocities.
 
     Where sample points feel forces, `rows` gets how they move (see `sample_rows`)."""
     rods, gauss, samples, forces, stage, geometry = b.rods, b.gauss, b.samples, b.forces, b.stage, b.geometry
@@ -206,11 +211,15 @@ def evaluate_stage(
     hh = ih * ih
     low = BEND if rods.held_position[r] and rods.held_frame[r] else 0
     first_element = b.nodes.element_start[r]
+    if tangent:
+        stage_velocity(b, r, h, room.velocity)
     for p in range(first, end):
+        if tangent:
+            _point_velocity(room.jacobian[p - first], room.velocity, n, frame, p, room.sums)
         span = length[element[p]]
         for c in range(4):
             m = mass[p, c] * span
-            deviation = x[p, c] - x_star[p, c] - h * v_star[p, c]
+            deviation = h * (room.sums[c] - v_star[p, c]) if tangent else x[p, c] - x_star[p, c] - h * v_star[p, c]
             pull = m * (gravity[c] if c < 3 else 0.0)
             f = pull - m * hh * deviation
             potential += 0.5 * m * hh * deviation * deviation - pull * x[p, c]
@@ -241,6 +250,37 @@ def evaluate_stage(
     if derivatives:
         _hold(rods.held_position[r], rods.held_frame[r], gradient, matrix, n)
     return potential
+
+
+@part
+def stage_velocity(b: Block, r: int, h: float, velocity: Array) -> None:
+    """Generalized velocities at the end of a stage: (q - q*) / h, the root's turn by the derivative of its rotation vector."""
+    stage, state, first = b.stage, b.state, b.nodes.start[r]
+    for c in range(3):
+        velocity[c] = (state.root[r, c] - stage.root[r, c]) / h
+    for i in range(first, b.nodes.start[r + 1]):
+        for c in range(3):
+            velocity[BEND + 3 * (i - first) + c] = (state.kappa[i, c] - stage.kappa[i, c]) / h
+    t = rotation_between(b.saved.frame, state.frame, r)
+    d = ((t[0] - stage.turn[r, 0]) / h, (t[1] - stage.turn[r, 1]) / h, (t[2] - stage.turn[r, 2]) / h)
+    one = cross(t, d)
+    two = cross(t, one)
+    for c in range(3):
+        velocity[TURN + c] = d[c] + 0.5 * one[c] + two[c] / 6.0
+
+
+@part
+def _point_velocity(row: Array, velocity: Array, n: int, frame: Array, p: int, out: Array) -> None:
+    """Velocity of a point (0 to 2) and its spin about the tangent (3)."""
+    out[3] = 0.0
+    for c in range(6):
+        value = 0.0
+        for j in range(n):
+            value += row[c, j] * velocity[j]
+        if c < 3:
+            out[c] = value
+        else:
+            out[3] += value * frame[p, c - 3, 0]
 
 
 @part

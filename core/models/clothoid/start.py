@@ -7,8 +7,8 @@ from ...jit import kernel
 from ...linalg.dense import factor_dense, solve_dense
 from .arrays import Block, Room
 from .kinematics import lay_out
-from .potential import place_samples, sample_rows, unknowns_of
-from .stepping import gauss_speeds
+from .potential import place_samples, unknowns_of
+from .stepping import gauss_speeds, sample_speeds
 
 
 @kernel
@@ -58,13 +58,6 @@ def start_moving(b: Block, room: Room, v: Array) -> None:
             for i in range(n):
                 b.state.rate[at + i] = gradient[i]
         gauss_speeds(b, room, r)
-        sample_rows(b, room, r, room.rows, 0)
-        k = 0
+        sample_speeds(b, room, r)
         for i in range(b.samples.start[r], b.samples.start[r + 1]):
-            for c in range(4):
-                value = 0.0
-                for j in range(n):
-                    value += room.rows[k + j] * b.state.rate[at + j]
-                b.state.v[i, c] = value
-                k += n
             b.state.x[i, 3] = 0.0

@@ -1,9 +1,10 @@
 """Steps of every rod: implicit ones by Newton's method on the motion of the Gauss points, or the paper's semi-implicit ones.
 
-An implicit stage of length h finds the curvatures that make
+Backward Euler finds the curvatures that make
     sum m |x - x* - h v*|^2 / 2 h^2  +  elastic energy  -  work of forces
 least, x being the Gauss points of the curve: all terms of inertia are in it, those of a moving root too. SDIRK2 is Alexander's
-scheme: with g = 1 - 1/sqrt(2), two such stages of length g h, the second from x + (1 - g) h v1 and v + (1 - g) h a1.
+scheme: with g = 1 - 1/sqrt(2), two stages of length g h, the second from q + (1 - g) h q1' and from the points' velocities
+v + (1 - g) h a1; in each J^T m (J q' - v*) / h balances the forces, with q' = (q - q*) / h.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...jit import kernel, part
 from ...linalg.dense import factor_dense, solve_dense
-from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Block, Room, State, Step
+from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Block, Room, State, Step, Workings
 from .kinematics import BEND, lay_out
-from .potential import evaluate_stage, place_points, place_samples, unknowns_of
+from .potential import evaluate_stage, place_points, place_samples, sample_rows, stage_velocity, unknowns_of
 from .roots import rotation_between, shift_root, turn_frame
 from .semi_implicit import semi_implicit_step
 
@@ -32,7 +33,9 @@ FARTHEST = 1.0  # rad, by which a section turns in one iteration
 
 
 @kernel
-def step_rods(b: Block, room: Room, step: Step, skip: NDArray[bool_], sample_mass: Array, first_rod: int, last_rod: int) -> None:
+def step_rods(
+    b: Block, room: Room, workings: Workings, step: Step, skip: NDArray[bool_], sample_mass: Array, first_rod: int, last_rod: int
+) -> None:
     """Takes step.steps steps with rods first_rod ... last_rod - 1 but those to skip. Never raises."""
     report = b.log.report
     for r in range(first_rod, last_rod):
@@ -43,7 +46,7 @@ def step_rods(b: Block, room: Room, step: Step, skip: NDArray[bool_], sample_mas
             save_rod(b, b.state, b.saved, r)
             begin_step(b, room, r, sample_mass, step.air_density)
             if scheme == SEMI_IMPLICIT:
-                good = _semi_implicit(b, room, r, step, done, part)
+                good = _semi_implicit(b, room, workings, r, step, done, part)
             else:
                 good = _attempt(b, room, r, step, done, part, scheme)
             if not good:
@@ -65,7 +68,9 @@ def step_rods(b: Block, room: Room, step: Step, skip: NDArray[bool_], sample_mas
             done += part
             while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
                 part *= 2.0
-        measure(b, room, r, step.scheme == SEMI_IMPLICIT)
+        measure(b, room, r, step.scheme == SEMI_IMPLICIT and step.steps > 0)
+        if step.steps > 0:
+            sample_speeds(b, room, r)
 
 
 @part
@@ -109,8 +114,6 @@ def begin_step(b: Block, room: Room, r: int, sample_mass: Array, air_density: fl
             geometry.x0[p, c] = geometry.x[p, c]
         geometry.x0[p, 3] = 0.0
         geometry.x[p, 3] = 0.0
-        for c in range(4):
-            geometry.gauss_v0[p, c] = state.gauss_v[p, c]
     first, end = b.samples.start[r], b.samples.start[r + 1]
     for i in range(first, end - 1):
         dx, dy, dz = state.x[i + 1, 0] - state.x[i, 0], state.x[i + 1, 1] - state.x[i, 1], state.x[i + 1, 2] - state.x[i, 2]
@@ -156,7 +159,7 @@ def place_root(b: Block, r: int, at: float) -> None:
 
 @part
 def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float, scheme: int) -> bool:
-    """Advances by `part` of a step. False if Newton's method did not converge, or energy comes of nothing."""
+    """Advances by `part` of a step. False if Newton's method did not converge."""
     state, saved, stage, geometry = b.state, b.saved, b.stage, b.geometry
     stages = 2 if scheme == SDIRK2 else 1
     fraction = GAMMA if scheme == SDIRK2 else 1.0
@@ -167,24 +170,28 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
     nodes, v0 = range(b.nodes.start[r], b.nodes.start[r + 1]), b.rods.vector_start[r]
     for p in gauss:
         for c in range(4):
-            stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], geometry.gauss_v0[p, c]
+            stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], saved.gauss_v[p, c]
     for i in nodes:
         for c in range(3):
             stage.kappa[i, c] = saved.kappa[i, c]
+    for c in range(3):
+        stage.root[r, c], stage.turn[r, c] = saved.root[r, c], 0.0
     for k in range(stages):
         at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
         if k == 1:
             for p in gauss:
                 for c in range(4):
-                    v1 = state.gauss_v[p, c]
-                    stage.x[p, c] = geometry.x0[p, c] + ratio * h * v1
-                    stage.v[p, c] = geometry.gauss_v0[p, c] + ratio * (v1 - geometry.gauss_v0[p, c])
+                    stage.v[p, c] += ratio * (state.gauss_v[p, c] - saved.gauss_v[p, c])
             for p in samples:
                 for c in range(4):
-                    stage.sample_x[p, c] += ratio * h * state.v[p, c]
+                    stage.sample_x[p, c] += ratio * (state.x[p, c] - saved.x[p, c])
             for i in nodes:
                 for c in range(3):
-                    stage.kappa[i, c] = saved.kappa[i, c] + ratio * (state.kappa[i, c] - saved.kappa[i, c])
+                    stage.kappa[i, c] += ratio * (state.kappa[i, c] - saved.kappa[i, c])
+            turned = rotation_between(saved.frame, state.frame, r)
+            for c in range(3):
+                stage.root[r, c] += ratio * (state.root[r, c] - saved.root[r, c])
+                stage.turn[r, c] = ratio * turned[c]
         # The guess: all goes on as in the last step, or as in the first stage.
         if scheme == SDIRK2:
             for i in nodes:
@@ -197,19 +204,20 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
             else:
                 _go_on(saved, state, r, ratio)
         place_root(b, r, at)
-        if not minimise(b, room, r, h, step.tolerance):
+        if not minimise(b, room, r, h, step.tolerance, scheme == SDIRK2):
             return False
-        place_points(b, room, r)
         place_samples(b, room, r)
-        for p in gauss:
-            for c in range(4):
-                state.gauss_v[p, c] = (geometry.x[p, c] - stage.x[p, c]) / h
-                if not math.isfinite(state.gauss_v[p, c]):
-                    return False
-        for p in samples:
-            for c in range(4):
-                state.v[p, c] = (state.x[p, c] - stage.sample_x[p, c]) / h
-    set_rates(b, r, whole)
+        stage_velocity(b, r, h, room.velocity)
+        for i in range(unknowns_of(b.nodes, r)):
+            state.rate[v0 + i] = room.velocity[i]
+        gauss_speeds(b, room, r)
+    for p in gauss:
+        for c in range(4):
+            if not math.isfinite(state.gauss_v[p, c]):
+                return False
+    for p in samples:
+        for c in range(4):
+            state.v[p, c] = (state.x[p, c] - stage.sample_x[p, c]) / h
     return True
 
 
@@ -283,18 +291,18 @@ def go_from_base(b: Block, room: Room, r: int, step: Array, at: int, size: float
 
 
 @part
-def minimise(b: Block, room: Room, r: int, h: float, tolerance: float) -> bool:
-    """Newton's method on the stage's potential. True if it converged. A step is good if the potential falls, or if Newton's next
-    step is shorter."""
+def minimise(b: Block, room: Room, r: int, h: float, tolerance: float, tangent: bool) -> bool:
+    """Newton's method on the stage's potential, or the equation of motion where there is none (`tangent`). True if it converged.
+    A step is good if the potential falls, or if Newton's next step is shorter."""
     n = unknowns_of(b.nodes, r)
     gradient, matrix, direction, report = room.gradient, room.matrix, room.step, b.log.report
     trial = room.second[0]
     nothing = b.stage.sample_x  # no pushes
     potential, largest, slope, size, spacing = math.inf, math.inf, 0.0, 1.0, b.rods.spacing[r]
     for _ in range(MOST_ITERATIONS):
-        value = evaluate_stage(b, room, r, h, room.rows, 0, nothing, False, True, True)
+        value = evaluate_stage(b, room, r, h, room.rows, 0, nothing, False, True, True, tangent)
         if not factor_dense(matrix, n):
-            evaluate_stage(b, room, r, h, room.rows, 0, nothing, False, True, False)
+            evaluate_stage(b, room, r, h, room.rows, 0, nothing, False, True, False, tangent)
             if not factor_dense(matrix, n):
                 return False
         for i in range(n):
@@ -308,7 +316,7 @@ def minimise(b: Block, room: Room, r: int, h: float, tolerance: float) -> bool:
         length = max(moved / spacing, turned)
         if not length < 1e9:
             return False
-        if length <= 0.9 * largest or value <= potential + 1e-4 * size * slope:
+        if length <= 0.9 * largest or (not tangent and value <= potential + 1e-4 * size * slope):
             rate = min(length / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
             left = length * rate / (1.0 - rate)
             keep_base(b, room, r)
@@ -329,13 +337,13 @@ def minimise(b: Block, room: Room, r: int, h: float, tolerance: float) -> bool:
 
 
 @part
-def _semi_implicit(b: Block, room: Room, r: int, step: Step, done: float, part: float) -> bool:
+def _semi_implicit(b: Block, room: Room, workings: Workings, r: int, step: Step, done: float, part: float) -> bool:
     """The paper's step. False if it went too far for its explicit terms."""
     state, h = b.state, part * step.h
     for i in range(b.samples.start[r], b.samples.start[r + 1]):
         for c in range(4):
             b.stage.sample_x[i, c] = state.x[i, c]
-    if not semi_implicit_step(b, room, r, h, done / step.steps, (done + part) / step.steps):
+    if not semi_implicit_step(b, room, workings, r, h, done / step.steps, (done + part) / step.steps):
         return False
     place_root(b, r, (done + part) / step.steps)
     place_samples(b, room, r)
@@ -407,3 +415,17 @@ def gauss_speeds(b: Block, room: Room, r: int) -> None:
                 v[p, c] = value
             else:
                 v[p, 3] += value * frame[p, c - 3, 0]
+
+
+@part
+def sample_speeds(b: Block, room: Room, r: int) -> None:
+    """Velocities of the sample points from the generalized ones."""
+    sample_rows(b, room, r, room.rows, 0)
+    n, at, k = unknowns_of(b.nodes, r), b.rods.vector_start[r], 0
+    for i in range(b.samples.start[r], b.samples.start[r + 1]):
+        for c in range(4):
+            value = 0.0
+            for j in range(n):
+                value += room.rows[k + j] * b.state.rate[at + j]
+            b.state.v[i, c] = value
+            k += n
