@@ -11,7 +11,7 @@ from ..protocol import Pushes
 from .arrays import Block, Coupled, Flags, Ints, Room, State
 from .potential import evaluate_stage, place_samples, sample_rows, unknowns_of
 from .roots import shift_root
-from .stepping import begin_step, go_from_base, keep_base, measure, place_root, sample_speeds, save_rod, set_rates
+from .stepping import begin_step, go_from_base, keep_base, measure, place_root, sample_speeds, save_rod, set_rates, start_from_secants
 
 FARTHEST = 0.7  # rad, by which a section turns in one iteration
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -24,15 +24,13 @@ def begin_rods(
 ) -> None:  # fmt: skip
     """Takes rods chosen[begin:stop] back to the state that was kept and forward to a guess of where they will be after h; with `still`
     only what is held goes on."""
-    state, stage, geometry = b.state, b.stage, b.geometry
+    state, stage = b.state, b.stage
     for k in range(begin, stop):
         r = chosen[k]
         save_rod(b, kept, state, r)
         save_rod(b, kept, b.saved, r)
         begin_step(b, room, r, sample_mass, air_density)
-        for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
-            for c in range(4):
-                stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], b.saved.gauss_v[p, c]
+        start_from_secants(b, room, r, h)
         for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
             for c in range(3):
                 stage.kappa[i, c] = state.kappa[i, c]

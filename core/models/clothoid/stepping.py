@@ -160,7 +160,7 @@ def place_root(b: Block, r: int, at: float) -> None:
 @part
 def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float, scheme: int) -> bool:
     """Advances by `part` of a step. False if Newton's method did not converge."""
-    state, saved, stage, geometry = b.state, b.saved, b.stage, b.geometry
+    state, saved, stage = b.state, b.saved, b.stage
     stages = 2 if scheme == SDIRK2 else 1
     fraction = GAMMA if scheme == SDIRK2 else 1.0
     whole = part * step.h
@@ -168,9 +168,12 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
     ratio = (1.0 - GAMMA) / GAMMA
     gauss, samples = range(b.gauss.start[r], b.gauss.start[r + 1]), range(b.samples.start[r], b.samples.start[r + 1])
     nodes, v0 = range(b.nodes.start[r], b.nodes.start[r + 1]), b.rods.vector_start[r]
-    for p in gauss:
-        for c in range(4):
-            stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], saved.gauss_v[p, c]
+    if scheme == BACKWARD_EULER:
+        start_from_secants(b, room, r, h)
+    else:
+        for p in gauss:
+            for c in range(4):
+                stage.v[p, c] = saved.gauss_v[p, c]
     for i in nodes:
         for c in range(3):
             stage.kappa[i, c] = saved.kappa[i, c]
@@ -207,9 +210,12 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
         if not minimise(b, room, r, h, step.tolerance, scheme == SDIRK2):
             return False
         place_samples(b, room, r)
-        stage_velocity(b, r, h, room.velocity)
-        for i in range(unknowns_of(b.nodes, r)):
-            state.rate[v0 + i] = room.velocity[i]
+        if scheme == BACKWARD_EULER:
+            set_rates(b, r, h)
+        else:
+            stage_velocity(b, r, h, room.velocity)
+            for i in range(unknowns_of(b.nodes, r)):
+                state.rate[v0 + i] = room.velocity[i]
         gauss_speeds(b, room, r)
     for p in gauss:
         for c in range(4):
@@ -219,6 +225,21 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
         for c in range(4):
             state.v[p, c] = (state.x[p, c] - stage.sample_x[p, c]) / h
     return True
+
+
+@part
+def start_from_secants(b: Block, room: Room, r: int, h: float) -> None:
+    """The stage starts where the Gauss points are, with the velocities that took them there in the last h if the rates did not change:
+    what goes with the potential of backward Euler, in which half of the acceleration of a curved way is that of secants."""
+    stage, geometry = b.stage, b.geometry
+    keep_base(b, room, r)
+    go_from_base(b, room, r, b.state.rate, b.rods.vector_start[r], -h)
+    place_points(b, room, r)
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        for c in range(4):
+            stage.x[p, c] = geometry.x0[p, c]
+            stage.v[p, c] = (geometry.x0[p, c] - geometry.x[p, c]) / h
+    go_from_base(b, room, r, b.state.rate, b.rods.vector_start[r], 0.0)
 
 
 @part
