@@ -45,5 +45,8 @@ TABLE = {
         _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14"),
         _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15"),
         _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17"),
+        _row("clothoid_series", "Power series of a clothoid", "Casati and Bertails-Descoubes 2013, Figs. 3, 4 and 6"),
+        _row("curly_rod", "A curly rod hangs", "Casati and Bertails-Descoubes 2013, Fig. 9"),
+        _row("swinging_rod", "A rod swings", "Casati and Bertails-Descoubes 2013, Fig. 8 (a)"),
     )
 }

@@ -128,6 +128,7 @@ class Plot:
     x_label: str
     y_label: str
     series: Sequence[Series]
+    log: str = ""  # axes on which powers of ten are evenly apart: "x", "y" or "xy"
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,6 +97,10 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
 def _plot(axes: Any, plot: Plot) -> None:
     for series in plot.series:
         axes.plot(series.x, series.y, series.style, color=series.colour, label=series.label or None, ms=5.5, lw=1.8)
+    if "x" in plot.log:
+        axes.set_xscale("log")
+    if "y" in plot.log:
+        axes.set_yscale("log")
     axes.set_title(plot.title, size=11.5, color=INK, loc="left", pad=24)
     axes.set_xlabel(plot.x_label, size=10.5, color=INK)
     axes.set_ylabel(plot.y_label, size=10.5, color=INK)
