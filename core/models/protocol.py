@@ -193,7 +193,7 @@ class ModelBlock(Protocol):
 
 
 def vertex_rows(block: ModelBlock) -> NDArray[np.int64]:
-    """The rows of a block's sample points that are vertices of the described rods, one rod after the other: its `vertices` if it has
-    other sample points, too, else all."""
+    """The rows of a block's sample points that are vertices of the described rods, one rod after the other: its `vertices` if
+    it has other sample points, too, else all."""
     rows: NDArray[np.int64] | None = getattr(block, "vertices", None)
     return np.arange(int(block.sample_start[-1])) if rows is None else rows

@@ -1,8 +1,8 @@
-"""Power series of a clothoid: summed naively they fail on a long curled element, piece by piece they hold; and no other integrator is
-near them in speed.
+"""Power series of a clothoid: summed naively they fail on a long curled element, piece by piece they hold; and no other
+integrator is near them in speed.
 
-The element of the figures is 6 m long, its curvature vector goes from (1, 4, -2) to (3, -9, 12) 1/m. Its true shape is computed with
-whole numbers of many digits by the same series, whose terms then may be as large as they like.
+The element of the figures is 6 m long, its curvature vector goes from (1, 4, -2) to (3, -9, 12) 1/m. Its true shape is
+computed with whole numbers of many digits by the same series, whose terms then may be as large as they like.
 """
 
 from __future__ import annotations
@@ -92,7 +92,12 @@ def least_seconds(work, *arguments) -> float:
 
 
 def series_seconds() -> float:
-    at, frames, places, room = np.array([0.0, LENGTH]), np.zeros((2, 3, 3)), np.zeros((2, 3)), np.zeros((MOST_TERMS + 3, 48))
+    at, frames, places, room = (
+        np.array([0.0, LENGTH]),
+        np.zeros((2, 3, 3)),
+        np.zeros((2, 3)),
+        np.zeros((MOST_TERMS + 3, 48)),
+    )
     frames[0] = np.eye(3)
     return least_seconds(sum_element, FIRST, LAST, LENGTH, BOUND, at, frames, places, room)
 
@@ -129,13 +134,17 @@ def run() -> Outcome:
     seconds, found = series_seconds(), race(true_frame, true_place)
     classical = {name: reaches(points, 1e-10) for name, points in found.items()}
     numbers = [
-        Number.between("error of the naive sum at the full length", naive[-1], 1.0, math.inf, "", "nothing is right any more"),
+        Number.between(
+            "error of the naive sum at the full length", naive[-1], 1.0, math.inf, "", "nothing is right any more"
+        ),
         Number.between("largest error of the piecewise sum", max(piecewise), 0.0, 1e-13, "", "machine precision"),
         Number.between("frames off a rotation, without projection", max(tilt), 0.0, 1e-13),
         Number("pieces", pieces),
         Number.between("time of the piecewise sum", 1e6 * seconds, 0.0, 10.0, "µs"),
         *(
-            Number.between(f"{name}, time to 1e-10 over that", t / seconds, 10.0, math.inf, "", "ten times cheaper at least")
+            Number.between(
+                f"{name}, time to 1e-10 over that", t / seconds, 10.0, math.inf, "", "ten times cheaper at least"
+            )
             for name, t in classical.items()
         ),
     ]

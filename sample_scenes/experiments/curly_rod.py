@@ -1,4 +1,5 @@
-"""A long curly rod hangs under gravity: how near clothoids, helices and discrete rods of ever more unknowns come to where it rests."""
+"""A long curly rod hangs under gravity: how near clothoids, helices and discrete rods of ever more unknowns come to where it
+rests."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def helix(edges: int) -> np.ndarray:
 def at_rest(model: str, edges: int, elements: Elements | None = None) -> tuple[np.ndarray, float]:
     """Where the points compared are, and the seconds that took."""
     scene = Scene()
-    scene.clamp(scene.add(Rod.from_points(helix(edges), radius=1e-3, stiffness=MADE_OF), model, elements=elements), "start")
+    scene.clamp(
+        scene.add(Rod.from_points(helix(edges), radius=1e-3, stiffness=MADE_OF), model, elements=elements), "start"
+    )
     sim = Simulation(scene, threads=1, tolerance=1e-9)
     start = time.perf_counter()
     if not sim.settle(stable=False):
@@ -74,10 +77,14 @@ def run() -> Outcome:
         Number.between("order of clothoids", orders["clothoid"], 3.0, 4.5, "", "the highest"),
         Number.between("order of helices", orders["super-helix"], 1.5, 2.5),
         Number.between("order of der", orders["der"], 1.7, 2.3),
-        Number.between("error of der, finest", float(table["der"][-1, 1]), 0.0, 5e-4, "of the length", "one common limit"),
+        Number.between(
+            "error of der, finest", float(table["der"][-1, 1]), 0.0, 5e-4, "of the length", "one common limit"
+        ),
         Number.between("error of helices, finest", float(table["super-helix"][-1, 1]), 0.0, 5e-3, "of the length"),
         Number("error of 7 clothoids, 24 unknowns", reached, "of the length"),
-        Number.between("unknowns with which helices are as near", needed["super-helix"], 1.3 * PAPER_UNKNOWNS, math.inf),
+        Number.between(
+            "unknowns with which helices are as near", needed["super-helix"], 1.3 * PAPER_UNKNOWNS, math.inf
+        ),
         Number.between("unknowns with which der is as near", needed["der"], 10.0 * PAPER_UNKNOWNS, math.inf),
     ]
     colours = {"clothoid": BLUE, "super-helix": GREEN, "der": RED}

@@ -42,7 +42,9 @@ def swing(model: str, integrator: str, step: float) -> tuple[np.ndarray, np.ndar
 
 
 def run() -> Outcome:
-    found = {(name, step): swing(model, integrator, step) for name, (model, integrator, _) in CASES.items() for step in STEPS}
+    found = {
+        (name, step): swing(model, integrator, step) for name, (model, integrator, _) in CASES.items() for step in STEPS
+    }
     numbers = []
     for step in STEPS:
         theirs = float(found["der, paper's", step][1][-1])
@@ -51,7 +53,9 @@ def run() -> Outcome:
             _, energies, failures, _ = found[name, step]
             says = "it loses less than der stepped as in the paper"
             lost = 100.0 * float(energies[-1])
-            numbers.append(Number.between(f"{name}, {1e3 * step:g} ms: energy", lost, 100.0 * theirs, 1.0, "% of the fall", says))
+            numbers.append(
+                Number.between(f"{name}, {1e3 * step:g} ms: energy", lost, 100.0 * theirs, 1.0, "% of the fall", says)
+            )
             numbers.append(
                 Number.between(f"{name}, {1e3 * step:g} ms: most energy", 100.0 * float(energies.max()), -math.inf, 1.0,
                                "% of the fall", "stable")

@@ -36,8 +36,8 @@ def differences(function, n: int, size: float) -> np.ndarray:
 
 
 def curvature_of(p: Probe) -> np.ndarray:
-    """Second derivatives. Gradients are by turns of the root from where it is, so that their differences are off by the commutator of
-    two turns, which is antisymmetric."""
+    """Second derivatives. Gradients are by turns of the root from where it is, so that their differences are off by the
+    commutator of two turns, which is antisymmetric."""
     found = differences(p.gradient, p.n, 1e-5)
     return 0.5 * (found + found.T)
 

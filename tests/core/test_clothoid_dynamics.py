@@ -71,7 +71,9 @@ def test_the_quadratic_term_is_the_acceleration_of_steady_rates(degree: int, tur
     p = moving(degree, turns)
     _, _, quadratic, _ = solve(p)
     j, m, v, dt = jacobian(p), masses(p), p.b.state.rate.copy(), 1e-4
-    change = (np.einsum("pca,a->pc", jacobian(p, dt * v), v) - np.einsum("pca,a->pc", jacobian(p, -dt * v), v)) / (2.0 * dt)
+    change = (np.einsum("pca,a->pc", jacobian(p, dt * v), v) - np.einsum("pca,a->pc", jacobian(p, -dt * v), v)) / (
+        2.0 * dt
+    )
     expected = np.einsum("pca,p,pc->a", j, m, change)
     assert quadratic == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
 

@@ -1,10 +1,10 @@
 """The data of all `clothoid` rods of a scene, as plain arrays side by side, in groups that kernels take as they need them.
 
-A rod has nodes with curvature vectors, elements between them, and two sets of points at fixed fractions of the elements: Gauss points,
-which carry mass, and sample points, which others see: all vertices of the described rod, and more between them where contact needs
-them nearer to each other. Sample i and the next make an edge; the last of a rod has none, and its entries are idle.
-A point has four coordinates: its place, and the angle by which the material has turned about the tangent (of an edge: about
-the edge) since the step began.
+A rod has nodes with curvature vectors, elements between them, and two sets of points at fixed fractions of the elements: Gauss
+points, which carry mass, and sample points, which others see: all vertices of the described rod, and more between them where
+contact needs them nearer to each other. Sample i and the next make an edge; the last of a rod has none, and its entries are idle.
+A point has four coordinates: its place, and the angle by which the material has turned about the tangent (of an edge: about the
+edge) since the step began.
 """
 
 from __future__ import annotations

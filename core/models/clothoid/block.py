@@ -10,7 +10,19 @@ from ...errors import Array, TendrilError, array, positive
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
-from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Coupled, Flags, Ints, Room, State, Step, make_room, make_workings
+from .arrays import (
+    BACKWARD_EULER,
+    SDIRK2,
+    SEMI_IMPLICIT,
+    Coupled,
+    Flags,
+    Ints,
+    Room,
+    State,
+    Step,
+    make_room,
+    make_workings,
+)
 from .build import build
 from .coupled import (
     begin_rods,
@@ -200,7 +212,9 @@ class ClothoidBlock:
         everyone = np.arange(self._rods)
         c = self._refresh_rows()
         nothing = Pushes(
-            np.zeros((len(self._along), 4)), np.zeros((len(self._along), 28)), np.zeros(len(self._along), dtype=np.bool_)
+            np.zeros((len(self._along), 4)),
+            np.zeros((len(self._along), 28)),
+            np.zeros(len(self._along), dtype=np.bool_),
         )
         linearise_rods(self.arrays, c, self._rooms[0], nothing, everyone, self._h, np.zeros(self._rods), 0, self._rods)
         solve_coupled(self.arrays, c, self._rooms[0], everyone, generalized, 0, self._rods)
@@ -268,7 +282,8 @@ class ClothoidBlock:
         assert kept is not None, "save() comes first"
         self._h = h
         self._share(
-            lambda first, last, room: begin_rods(b, kept, room, chosen, h, air_density, still, mass, first, last), chosen
+            lambda first, last, room: begin_rods(b, kept, room, chosen, h, air_density, still, mass, first, last),
+            chosen,
         )
 
     def probe(self, chosen: Ints, mobility: Array) -> None:

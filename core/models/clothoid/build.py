@@ -81,7 +81,7 @@ def _check_holds(holds: Sequence[tuple[int, Hold]]) -> None:
     for _, hold in holds:
         if hold.kind == "edge" or hold.index != 0:
             where = f"{hold.kind} at {hold.index}"
-            cure = 'a clothoid rod is held at its start alone (pin, clamp or orient "start"): turn its points round, or choose "der"'
+            cure = 'a clothoid rod is held at its start alone: turn its points round, or choose the model "der"'
             raise TendrilError("where", where, cure)
 
 

@@ -11,7 +11,17 @@ from ..protocol import Pushes
 from .arrays import Block, Coupled, Flags, Ints, Room, State
 from .potential import evaluate_stage, place_samples, sample_rows, unknowns_of
 from .roots import shift_root
-from .stepping import begin_step, go_from_base, keep_base, measure, place_root, sample_speeds, save_rod, set_rates, start_from_secants
+from .stepping import (
+    begin_step,
+    go_from_base,
+    keep_base,
+    measure,
+    place_root,
+    sample_speeds,
+    save_rod,
+    set_rates,
+    start_from_secants,
+)
 
 FARTHEST = 0.7  # rad, by which a section turns in one iteration
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -22,8 +32,8 @@ def begin_rods(
     b: Block, kept: State, room: Room, chosen: Ints, h: float, air_density: float, still: bool, sample_mass: Array,
     begin: int, stop: int,
 ) -> None:  # fmt: skip
-    """Takes rods chosen[begin:stop] back to the state that was kept and forward to a guess of where they will be after h; with `still`
-    only what is held goes on."""
+    """Takes rods chosen[begin:stop] back to the state that was kept and forward to a guess of where they will be after h; with
+    `still` only what is held goes on."""
     state, stage = b.state, b.stage
     for k in range(begin, stop):
         r = chosen[k]

@@ -1,7 +1,7 @@
 """The coefficients of the equation of motion (eq. 7 and 8) by propagated power series (section 7.1).
 
-Beside frame and place, series of the same kind give how they change in time at fixed accelerations zero, and how both change with the
-unknowns; with kappa' the rate of the curvatures:
+Beside frame and place, series of the same kind give how they change in time at fixed accelerations zero, and how both change
+with the unknowns; with kappa' the rate of the curvatures:
     R'' s own bias B:   B'  = B [kappa]x + 2 R' [kappa']x,       derivative of R':  dR'' = dR' [kappa]x + dR [kappa']x + R' [eta]x.
 On a piece every unknown moves the rod as a rigid body does, and by six modes: twelve fields, whose products are integrated term by
 term (the Cauchy product, summed in another order) and then gathered for all unknowns.
@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import Array
+from ...geometry.frames import Vector
 from ...jit import part
 from .arrays import Block, Room, Workings
 from .kinematics import BEND, TURN
 from .potential import unknowns_of
-from .series import BOUND, LANES, MOST_TERMS, expand, longest_piece
+from .series import LANES, MOST_TERMS, expand, next_piece
 
 # Columns of the fields: 1, r, modes of r; r', modes of r'; bias of r.
 ONE, PLACE, MODES, SPEED, RATES, BIAS, FIELDS = 0, 1, 4, 22, 25, 43, 46
@@ -25,7 +26,7 @@ INTEGRALS = 1.0 / (np.arange(MOST_TERMS + 3)[:, None] + np.arange(MOST_TERMS + 3
 
 
 @part
-def _expand_motion(k: tuple, g: tuple, p: tuple, q: tuple, tau: float, c: Array, w: Workings, count: int) -> None:  # type: ignore[type-arg]
+def _expand_motion(k: Vector, g: Vector, p: Vector, q: Vector, tau: float, c: Array, w: Workings, count: int) -> None:
     """Terms of all fields of a piece. c holds those of frame and place; p + q u is the rate of the curvature, times tau."""
     speed, bias, d, e, fields = w.speed, w.bias, w.modes, w.rates, w.fields
     for m in range(9 * LANES):
@@ -49,9 +50,15 @@ def _expand_motion(k: tuple, g: tuple, p: tuple, q: tuple, tau: float, c: Array,
                 then[x + m] = f * (now[y + m] * k[2] - now[z + m] * k[1])
                 then[y + m] = f * (now[z + m] * k[0] - now[x + m] * k[2])
                 then[z + m] = f * (now[x + m] * k[1] - now[y + m] * k[0])
-                of_then[x + m] = f * (of_now[y + m] * k[2] - of_now[z + m] * k[1] + now[y + m] * p[2] - now[z + m] * p[1])
-                of_then[y + m] = f * (of_now[z + m] * k[0] - of_now[x + m] * k[2] + now[z + m] * p[0] - now[x + m] * p[2])
-                of_then[z + m] = f * (of_now[x + m] * k[1] - of_now[y + m] * k[0] + now[x + m] * p[1] - now[y + m] * p[0])
+                of_then[x + m] = f * (
+                    of_now[y + m] * k[2] - of_now[z + m] * k[1] + now[y + m] * p[2] - now[z + m] * p[1]
+                )
+                of_then[y + m] = f * (
+                    of_now[z + m] * k[0] - of_now[x + m] * k[2] + now[z + m] * p[0] - now[x + m] * p[2]
+                )
+                of_then[z + m] = f * (
+                    of_now[x + m] * k[1] - of_now[y + m] * k[0] + now[x + m] * p[1] - now[y + m] * p[0]
+                )
             if n > 0:
                 _add_turn(speed, n, i, g, speed, n - 1, f)
                 _add_turn(speed, n, i, q, c, n - 1, f)
@@ -88,7 +95,7 @@ def _expand_motion(k: tuple, g: tuple, p: tuple, q: tuple, tau: float, c: Array,
 
 
 @part
-def _turn(to: Array, n: int, i: int, k: tuple, source: Array, f: float) -> None:  # type: ignore[type-arg]
+def _turn(to: Array, n: int, i: int, k: Vector, source: Array, f: float) -> None:
     """Row i of the next term becomes f times that of source [k]x."""
     x, y, z = source[n, i], source[n, i + 1], source[n, i + 2]
     to[n + 1, i] = f * (y * k[2] - z * k[1])
@@ -97,7 +104,7 @@ def _turn(to: Array, n: int, i: int, k: tuple, source: Array, f: float) -> None:
 
 
 @part
-def _add_turn(to: Array, n: int, i: int, k: tuple, source: Array, row: int, f: float) -> None:  # type: ignore[type-arg]
+def _add_turn(to: Array, n: int, i: int, k: Vector, source: Array, row: int, f: float) -> None:
     x, y, z = source[row, i], source[row, i + 1], source[row, i + 2]
     to[n + 1, i] += f * (y * k[2] - z * k[1])
     to[n + 1, i + 1] += f * (z * k[0] - x * k[2])
@@ -140,8 +147,8 @@ def _integrate(w: Workings, count: int) -> None:
 
 @part
 def _twelve(w: Workings) -> None:
-    """From integrals of components to those of the twelve fields: shifts, turns e x (r - r'), modes; with those themselves, with their
-    rates (of shifts none), and with the bias."""
+    """From integrals of components to those of the twelve fields: shifts, turns e x (r - r'), modes; with those themselves,
+    with their rates (of shifts none), and with the bias."""
     gram, mass, rate, bias = w.gram, w.mass, w.rate, w.pull
     for a in range(12):
         for b in range(12):
@@ -154,15 +161,14 @@ def _twelve(w: Workings) -> None:
         mass[3 + i, j], mass[3 + i, k] = -gram[ONE, PLACE + k], gram[ONE, PLACE + j]
         rate[j, 3 + i], rate[k, 3 + i] = -gram[ONE, SPEED + k], gram[ONE, SPEED + j]
         bias[3 + i] = gram[PLACE + j, BIAS + k] - gram[PLACE + k, BIAS + j]
-        for l in range(3):
-            m, o = (l + 1) % 3, (l + 2) % 3
-            # (e_i x r) . (e_l x s) = delta_il r . s - r_l s_i
-            mass[3 + i, 3 + l] = -gram[PLACE + l, PLACE + i]
-            rate[3 + i, 3 + l] = -gram[PLACE + l, SPEED + i]
-            if i == l:
+        for o in range(3):
+            # (e_i x r) . (e_o x s) = delta_io r . s - r_o s_i
+            mass[3 + i, 3 + o] = -gram[PLACE + o, PLACE + i]
+            rate[3 + i, 3 + o] = -gram[PLACE + o, SPEED + i]
+            if i == o:
                 for c in range(3):
-                    mass[3 + i, 3 + l] += gram[PLACE + c, PLACE + c]
-                    rate[3 + i, 3 + l] += gram[PLACE + c, SPEED + c]
+                    mass[3 + i, 3 + o] += gram[PLACE + c, PLACE + c]
+                    rate[3 + i, 3 + o] += gram[PLACE + c, SPEED + c]
         for m in range(6):
             mass[6 + m, i] = gram[ONE, MODES + 3 * m + i]
             rate[i, 6 + m] = gram[ONE, RATES + 3 * m + i]
@@ -174,10 +180,10 @@ def _twelve(w: Workings) -> None:
         bias[6 + m] = 0.0
         for c in range(3):
             bias[6 + m] += gram[MODES + 3 * m + c, BIAS + c]
-        for l in range(6):
+        for o in range(6):
             for c in range(3):
-                mass[6 + m, 6 + l] += gram[MODES + 3 * m + c, MODES + 3 * l + c]
-                rate[6 + m, 6 + l] += gram[MODES + 3 * m + c, RATES + 3 * l + c]
+                mass[6 + m, 6 + o] += gram[MODES + 3 * m + c, MODES + 3 * o + c]
+                rate[6 + m, 6 + o] += gram[MODES + 3 * m + c, RATES + 3 * o + c]
     for a in range(12):
         for b in range(a):
             mass[b, a] = mass[a, b]
@@ -185,8 +191,8 @@ def _twelve(w: Workings) -> None:
 
 @part
 def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
-    """Writes the mass matrix (whole) into room.matrix, the derivative of A by the velocities into room.second, A and the force of weight
-    into w.force; at the state and its generalized velocities."""
+    """Writes the mass matrix (whole) into room.matrix, the derivative of A by the velocities into room.second, A and the force
+    of weight into w.force; at the state and its generalized velocities."""
     nodes, state, c = b.nodes, b.state, room.terms
     n, at = unknowns_of(nodes, r), b.rods.vector_start[r]
     kappa, length, rate, affine = state.kappa, state.length, state.rate, b.rods.degree[r]
@@ -207,14 +213,14 @@ def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
         turning[TURN + i, 3 + j], turning[TURN + i, 3 + k] = 0.5 * spin[k], -0.5 * spin[j]
         c[0, 9 + i] = state.root[r, i]
         w.pulled[i] = 0.0  # acceleration of the beginning of the piece
-        for l in range(3):
-            c[0, 3 * i + l] = state.frame[r, i, l]
-    for l in range(3):
-        x, y, z = state.frame[r, 0, l], state.frame[r, 1, l], state.frame[r, 2, l]
+        for o in range(3):
+            c[0, 3 * i + o] = state.frame[r, i, o]
+    for o in range(3):
+        x, y, z = state.frame[r, 0, o], state.frame[r, 1, o], state.frame[r, 2, o]
         u = (spin[1] * z - spin[2] * y, spin[2] * x - spin[0] * z, spin[0] * y - spin[1] * x)
         v = (spin[1] * u[2] - spin[2] * u[1], spin[2] * u[0] - spin[0] * u[2], spin[0] * u[1] - spin[1] * u[0])
         for i in range(3):
-            w.speed[0, 3 * i + l], w.bias[0, 3 * i + l] = u[i], v[i]
+            w.speed[0, 3 * i + o], w.bias[0, 3 * i + o] = u[i], v[i]
     first, first_node = nodes.element_start[r], nodes.start[r]
     for e in range(first, nodes.element_start[r + 1]):
         a = first_node + e - first
@@ -223,21 +229,28 @@ def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
         active = here + 3 + 3 * affine
         there = here + 3 * affine
         span, sigma, last = length[e], 0.0, False
-        slope = ((kappa[d, 0] - kappa[a, 0]) / span, (kappa[d, 1] - kappa[a, 1]) / span, (kappa[d, 2] - kappa[a, 2]) / span)
+        slope = (
+            (kappa[d, 0] - kappa[a, 0]) / span,
+            (kappa[d, 1] - kappa[a, 1]) / span,
+            (kappa[d, 2] - kappa[a, 2]) / span,
+        )
         ra, rb = at + here, at + there
-        rise = ((rate[rb] - rate[ra]) / span, (rate[rb + 1] - rate[ra + 1]) / span, (rate[rb + 2] - rate[ra + 2]) / span)
+        rise = (
+            (rate[rb] - rate[ra]) / span,
+            (rate[rb + 1] - rate[ra + 1]) / span,
+            (rate[rb + 2] - rate[ra + 2]) / span,
+        )
         while not last:
             now = (kappa[a, 0] + sigma * slope[0], kappa[a, 1] + sigma * slope[1], kappa[a, 2] + sigma * slope[2])
-            tau, left = longest_piece(now, slope, BOUND), span - sigma
-            last = tau >= left * (1.0 - 1e-12)
-            if last:
-                tau = left
-            elif tau > 0.5 * left:
-                tau = 0.5 * left
+            tau, last = next_piece(now, slope, span - sigma, span)
             tt = tau * tau
             k = (tau * now[0], tau * now[1], tau * now[2])
             g = (tt * slope[0], tt * slope[1], tt * slope[2])
-            p = (tau * (rate[ra] + sigma * rise[0]), tau * (rate[ra + 1] + sigma * rise[1]), tau * (rate[ra + 2] + sigma * rise[2]))
+            p = (
+                tau * (rate[ra] + sigma * rise[0]),
+                tau * (rate[ra + 1] + sigma * rise[1]),
+                tau * (rate[ra + 2] + sigma * rise[2]),
+            )
             q = (tt * rise[0], tt * rise[1], tt * rise[2])
             count = expand(k, g, tau, c)
             _expand_motion(k, g, p, q, tau, c, w, count)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...errors import Array
 from ...jit import part
 from .arrays import Nodes, Points, Rods, Room, State
-from .series import BOUND, COLUMNS, FRAME, MOTION, PLACE, ROTATION, evaluate, expand, expand_modes, longest_piece, total
+from .series import COLUMNS, FRAME, MOTION, PLACE, ROTATION, evaluate, expand, expand_modes, next_piece, total
 
 SHIFT, TURN, BEND = 0, 3, 6  # where the unknowns of a rod begin
 
@@ -60,13 +60,7 @@ def lay_out(
                 kappa[a, 1] + sigma * slope[1],
                 kappa[a, 2] + sigma * slope[2],
             )
-            tau = longest_piece(now, slope, BOUND)
-            left = span - sigma
-            last = tau >= left * (1.0 - 1e-12)
-            if last:
-                tau = left
-            elif tau > 0.5 * left:
-                tau = 0.5 * left  # two equal pieces need fewer terms than a long and a short one
+            tau, last = next_piece(now, slope, span - sigma, span)
             k = (tau * now[0], tau * now[1], tau * now[2])
             g = (tau * tau * slope[0], tau * tau * slope[1], tau * tau * slope[2])
             x0, y0, z0 = c[0, PLACE], c[0, PLACE + 1], c[0, PLACE + 2]

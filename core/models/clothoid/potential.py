@@ -2,7 +2,8 @@
 
 With forces p_k at points r_k along the rod, sums over the points beyond s make G(s) = sum p_k (r_k - r(s))^T, and
     sum p_k . d^2 r_k / dq_a dq_b = integral of phi_a . B phi_b' + phi_b . B phi_a',   B = G^T - tr(G) I:
-whatever turns the rod at s first carries all that comes after it. The root's own turn, a rotation vector, adds sym(G) - tr(G) I there.
+whatever turns the rod at s first carries all that comes after it. The root's own turn, a rotation vector, adds sym(G) - tr(G)
+I there.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def _edge(x: Array, frame: Array, i: int) -> tuple[Vector, Vector, float]:
 
 @part
 def sample_rows(b: Block, room: Room, r: int, rows: Array, at: int) -> None:
-    """Lays out the sample points and writes how they move with the unknowns: rows[at ...] (samples, 4, n), of place and edge's turn."""
+    """Lays out the sample points and writes how they move with the unknowns: rows[at ...] (samples, 4, n), of place and edge's
+    turn."""
     geometry, x, frame = b.geometry, b.state.x, b.geometry.sample_frame
     n = unknowns_of(b.nodes, r)
     first, end = b.samples.start[r], b.samples.start[r + 1]
@@ -186,7 +188,7 @@ def evaluate_stage(
     (q - q*) / h, which has none, but keeps the order of the integrator: secants of a curved way are no velocities.
 
     Where sample points feel forces, `rows` gets how they move (see `sample_rows`)."""
-    rods, gauss, samples, forces, stage, geometry = b.rods, b.gauss, b.samples, b.forces, b.stage, b.geometry
+    rods, gauss, forces, stage, geometry = b.rods, b.gauss, b.forces, b.stage, b.geometry
     gradient, matrix, force, length = room.gradient, room.matrix, room.force, b.state.length
     n = unknowns_of(b.nodes, r)
     if derivatives:
@@ -388,9 +390,13 @@ def _add_tails(b: Block, room: Room, r: int, busy: bool) -> None:
         sums[m] = 0.0
     for panel in range(end - GAUSS, first - 1, -GAUSS):
         for p in range(panel + GAUSS - 1, panel - 1, -1):
-            while busy and left >= samples.start[r] and (
-                samples.element[left] > gauss.element[p]
-                or (samples.element[left] == gauss.element[p] and samples.fraction[left] > gauss.fraction[p])
+            while (
+                busy
+                and left >= samples.start[r]
+                and (
+                    samples.element[left] > gauss.element[p]
+                    or (samples.element[left] == gauss.element[p] and samples.fraction[left] > gauss.fraction[p])
+                )
             ):
                 k = left - samples.start[r]
                 _add_force(sums, 1.0, acting, k, sample_x, left)

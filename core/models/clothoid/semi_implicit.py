@@ -79,8 +79,8 @@ def _elastic(b: Block, room: Room, r: int, h: float) -> None:
 
 @part
 def _spin(b: Block, room: Room, r: int, n: int, h: float) -> None:
-    """The paper leaves out the inertia of sections about the axis. A rod whose root is free needs it to be told from one that spins:
-    for its turn alone, as if it was straight."""
+    """The paper leaves out the inertia of sections about the axis. A rod whose root is free needs it to be told from one that
+    spins: for its turn alone, as if it was straight."""
     if b.rods.held_frame[r]:
         return
     inertia, frame = 0.0, b.state.frame

@@ -1,8 +1,8 @@
 """Power series of the kinematics of an element of affine curvature, summed piece by piece (sections 5 and 6 of the paper).
 
 A frame R has the tangent and the two directors as columns, and R' = R [kappa]x with kappa = (twist, curvature 1, curvature 2). On a
-piece of length tau all is a power series in u = (s - sigma) / tau, from 0 to 1, and what is stored are its general terms: the sum at
-the piece's end is that of the rows. With kappa tau = k + g u, eq. 10 reads
+piece of length tau all is a power series in u = (s - sigma) / tau, from 0 to 1, and what is stored are its general terms: the
+sum at the piece's end is that of the rows. With kappa tau = k + g u, eq. 10 reads
     R_0 = R(sigma),   R_n+1 = (R_n [k]x + R_n-1 [g]x) / (n + 1).
 The derivatives (eq. 15) are those along the six modes kappa' = e_c and kappa' = u e_c of the piece, from zero at its beginning.
 """
@@ -19,6 +19,7 @@ from ...jit import kernel, part
 
 MOST_TERMS = 72
 BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that
+MOST_PIECES = 1000  # of an element
 NEGLIGIBLE = 1e-17  # terms of a rotation below it add nothing
 
 # Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion.
@@ -36,10 +37,27 @@ def longest_piece(kappa: Vector, slope: Vector, bound: float) -> float:
     """How far a piece may reach from where the curvature is kappa and has that slope (eq. 14)."""
     k = max(abs(kappa[0]), abs(kappa[1]), abs(kappa[2]))
     g = max(abs(slope[0]), abs(slope[1]), abs(slope[2]))
+    if bound == math.inf:
+        return math.inf
     if g > 1e-12 * k * k:
         # The paper's formula, in the form that does not lose digits where g is small.
         return bound / (math.sqrt(k * k + 2.0 * bound * g) + k)
     return 0.5 * bound / k if k > 0.0 else math.inf
+
+
+@part
+def next_piece(kappa: Vector, slope: Vector, left: float, span: float) -> tuple[float, bool]:
+    """Length of the next piece of an element of which `left` is left, and whether it is the last. Whatever the curvatures are, NaN
+    among them, it comes to an end."""
+    tau = longest_piece(kappa, slope, BOUND)
+    if not tau < left * (1.0 - 1e-12):
+        return left, True
+    tau = max(tau, span / MOST_PIECES)
+    if not tau < left:
+        return left, True
+    return (
+        0.5 * left if tau > 0.5 * left else tau
+    ), False  # two equal pieces need fewer terms than a long and a short one
 
 
 @part
@@ -107,7 +125,9 @@ def expand_modes(k: Vector, g: Vector, tau: float, c: Array, d: Array, count: in
             a = m % 3
             for i in range(3):
                 at = 3 * m + i
-                c[n + 1, ROTATION + at] = f * tau * (c[n, 3 * i + a] if m < 3 else c[n - 1, 3 * i + a] if n > 0 else 0.0)
+                c[n + 1, ROTATION + at] = (
+                    f * tau * (c[n, 3 * i + a] if m < 3 else c[n - 1, 3 * i + a] if n > 0 else 0.0)
+                )
                 c[n + 1, MOTION + at] = f * tau * now[3 * i * LANES + m]
 
 

@@ -34,7 +34,14 @@ FARTHEST = 1.0  # rad, by which a section turns in one iteration
 
 @kernel
 def step_rods(
-    b: Block, room: Room, workings: Workings, step: Step, skip: NDArray[bool_], sample_mass: Array, first_rod: int, last_rod: int
+    b: Block,
+    room: Room,
+    workings: Workings,
+    step: Step,
+    skip: NDArray[bool_],
+    sample_mass: Array,
+    first_rod: int,
+    last_rod: int,
 ) -> None:
     """Takes step.steps steps with rods first_rod ... last_rod - 1 but those to skip. Never raises."""
     report = b.log.report
@@ -116,7 +123,11 @@ def begin_step(b: Block, room: Room, r: int, sample_mass: Array, air_density: fl
         geometry.x[p, 3] = 0.0
     first, end = b.samples.start[r], b.samples.start[r + 1]
     for i in range(first, end - 1):
-        dx, dy, dz = state.x[i + 1, 0] - state.x[i, 0], state.x[i + 1, 1] - state.x[i, 1], state.x[i + 1, 2] - state.x[i, 2]
+        dx, dy, dz = (
+            state.x[i + 1, 0] - state.x[i, 0],
+            state.x[i + 1, 1] - state.x[i, 1],
+            state.x[i + 1, 2] - state.x[i, 2],
+        )
         f = 1.0 / max(math.sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
         geometry.edge0[i, 0], geometry.edge0[i, 1], geometry.edge0[i, 2] = dx * f, dy * f, dz * f
         for c in range(3):
@@ -229,8 +240,8 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
 
 @part
 def start_from_secants(b: Block, room: Room, r: int, h: float) -> None:
-    """The stage starts where the Gauss points are, with the velocities that took them there in the last h if the rates did not change:
-    what goes with the potential of backward Euler, in which half of the acceleration of a curved way is that of secants."""
+    """The stage starts where the Gauss points are, with the velocities that took them there in the last h if the rates did not
+    change: what goes with the potential of backward Euler, in which half of the acceleration of a curved way is that of secants."""
     stage, geometry = b.stage, b.geometry
     keep_base(b, room, r)
     go_from_base(b, room, r, b.state.rate, b.rods.vector_start[r], -h)
