@@ -120,16 +120,25 @@ class ClothoidBlock:
         return self.arrays.state.v[:, :3]
 
     def directors(self) -> Array:
-        d = self.arrays.state.director
-        if not self._offsets.any():
-            return d
-        edges = np.zeros_like(d)
-        edges[:-1] = np.diff(self.positions(), axis=0)
-        lengths = np.linalg.norm(edges, axis=1)
-        edges /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
-        turned = np.cos(self._offsets)[:, None] * d - np.sin(self._offsets)[:, None] * np.cross(edges, d)
-        turned[self.sample_start[1:] - 1] = 0.0
-        return np.asarray(turned)
+        """At vertices across the edge to the next vertex, as the material lies in its middle; as it was drawn, not as the frame of the
+        curve lies."""
+        x, d = self.positions(), self.arrays.state.director
+        one, two = self.vertices[:-1], self.vertices[1:]
+        inner = np.diff(np.searchsorted(self.sample_start, self.vertices, side="right")) == 0
+        one, two = one[inner], two[inner]
+        middle = (one + two - 1) // 2  # the edge between samples that is nearest to the middle
+        along = x[middle + 1] - x[middle]
+        along /= np.linalg.norm(along, axis=1)[:, None]
+        angle = self._offsets[middle][:, None]
+        turned = np.cos(angle) * d[middle] - np.sin(angle) * np.cross(along, d[middle])
+        edge = x[two] - x[one]
+        edge /= np.linalg.norm(edge, axis=1)[:, None]
+        for _ in range(2):  # twice, for the last bits
+            turned -= np.einsum("ij,ij->i", turned, edge)[:, None] * edge
+            turned /= np.maximum(np.linalg.norm(turned, axis=1), 1e-300)[:, None]
+        out = d.copy()
+        out[one] = turned
+        return out
 
     def frames(self) -> Array:
         """(S, 3, 3) tangent and directors of the cross-sections at the sample points, as columns: what a ribbon follows."""

@@ -12,6 +12,7 @@ from .arrays import Block, Coupled, Flags, Ints, Room, State
 from .potential import evaluate_stage, place_samples, sample_rows, unknowns_of
 from .roots import shift_root
 from .stepping import (
+    LONGEST_GUESS,
     begin_step,
     go_from_base,
     keep_base,
@@ -21,6 +22,7 @@ from .stepping import (
     save_rod,
     set_rates,
     start_from_secants,
+    turned_by_rates,
 )
 
 FARTHEST = 0.7  # rad, by which a section turns in one iteration
@@ -47,7 +49,7 @@ def begin_rods(
         place_root(b, r, 1.0)
         keep_base(b, room, r)
         rest = evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False, False)
-        if not still:
+        if not still and turned_by_rates(b, r) * h < LONGEST_GUESS:
             # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
             go_from_base(b, room, r, state.rate, b.rods.vector_start[r], h)
             place_root(b, r, 1.0)

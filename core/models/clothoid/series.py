@@ -19,7 +19,7 @@ from ...jit import kernel, part
 
 MOST_TERMS = 72
 BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that
-MOST_PIECES = 1000  # of an element
+MOST_PIECES = 60  # of an element, some fifty turns: beyond them nothing makes sense, but it comes to an end
 NEGLIGIBLE = 1e-17  # terms of a rotation below it add nothing
 
 # Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion.

@@ -26,8 +26,9 @@ from .semi_implicit import semi_implicit_step
 
 GAMMA = 1.0 - math.sqrt(0.5)
 ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
-MOST_ITERATIONS = 40
-MOST_HALVINGS = 8
+MOST_ITERATIONS = 25
+MOST_HALVINGS = 5
+LONGEST_GUESS = 1.5  # rad, by which rates may turn a rod within a step to be trusted with a guess
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
 FARTHEST = 1.0  # rad, by which a section turns in one iteration
 
@@ -207,7 +208,7 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
                 stage.root[r, c] += ratio * (state.root[r, c] - saved.root[r, c])
                 stage.turn[r, c] = ratio * turned[c]
         # The guess: all goes on as in the last step, or as in the first stage.
-        if scheme == SDIRK2:
+        if scheme == SDIRK2 and (k == 1 or turned_by_rates(b, r) * h < LONGEST_GUESS):
             for i in nodes:
                 for c in range(3):
                     j = v0 + BEND + 3 * (i - b.nodes.start[r]) + c
@@ -239,10 +240,26 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
 
 
 @part
+def turned_by_rates(b: Block, r: int) -> float:
+    """How fast the rates of curvature turn one end of the rod against the other, at most (rad/s)."""
+    at, first, affine, total = b.rods.vector_start[r] + BEND, b.nodes.element_start[r], b.rods.degree[r], 0.0
+    for e in range(first, b.nodes.element_start[r + 1]):
+        for c in range(3):
+            j = at + 3 * (e - first) + c
+            total += 0.5 * b.state.length[e] * (abs(b.state.rate[j]) + abs(b.state.rate[j + 3 * affine]))
+    return float(total)
+
+
+@part
 def start_from_secants(b: Block, room: Room, r: int, h: float) -> None:
     """The stage starts where the Gauss points are, with the velocities that took them there in the last h if the rates did not
     change: what goes with the potential of backward Euler, in which half of the acceleration of a curved way is that of secants."""
     stage, geometry = b.stage, b.geometry
+    if not turned_by_rates(b, r) * h < 2.0 * LONGEST_GUESS:  # too far for a secant
+        for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+            for c in range(4):
+                stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], b.state.gauss_v[p, c]
+        return
     keep_base(b, room, r)
     go_from_base(b, room, r, b.state.rate, b.rods.vector_start[r], -h)
     place_points(b, room, r)
