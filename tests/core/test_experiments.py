@@ -29,7 +29,7 @@ from tendril.sample_scenes.experiments.outcome import (
 )
 
 ROOT = Path(tendril.__file__).resolve().parent
-TOOLS = {"__init__", "command", "meshes", "outcome", "overlap", "picture", "render", "strands"}
+TOOLS = {"__init__", "command", "integrators", "meshes", "outcome", "overlap", "picture", "render", "strands"}
 
 RING = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
