@@ -120,8 +120,8 @@ class ClothoidBlock:
         return self.arrays.state.v[:, :3]
 
     def directors(self) -> Array:
-        """At vertices across the edge to the next vertex, as the material lies in its middle; as it was drawn, not as the frame of the
-        curve lies."""
+        """At vertices across the edge to the next vertex, as the material lies in its middle; as it was drawn, not as the frame of
+        the curve lies."""
         x, d = self.positions(), self.arrays.state.director
         one, two = self.vertices[:-1], self.vertices[1:]
         inner = np.diff(np.searchsorted(self.sample_start, self.vertices, side="right")) == 0
