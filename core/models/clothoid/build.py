@@ -91,7 +91,7 @@ def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
     rest = None
     if rod.rest_points is not None:
         rest = draw(rod.rest_points, _rest_director(rod, start))
-    same = rest is not None and rod.twist == 0.0 and np.array_equal(rod.points, rod.rest_points)
+    same = rest is not None and rod.twist == 0.0 and np.array_equal(rod.points, rest.points)
     arcs = (rest or start).arcs
     if rest is None:
         arcs = rod.rest_lengths * (start.arcs / np.linalg.norm(np.diff(rod.points, axis=0), axis=1))

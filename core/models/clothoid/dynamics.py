@@ -208,9 +208,9 @@ def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
     for i in range(3):
         local[i, i] = 1.0
         local[TURN + i, 3 + i] = 1.0
-        j, k = (i + 1) % 3, (i + 2) % 3
+        j, m = (i + 1) % 3, (i + 2) % 3
         # A turn of the root is no coordinate: half of omega x e_i stands for its rate.
-        turning[TURN + i, 3 + j], turning[TURN + i, 3 + k] = 0.5 * spin[k], -0.5 * spin[j]
+        turning[TURN + i, 3 + j], turning[TURN + i, 3 + m] = 0.5 * spin[m], -0.5 * spin[j]
         c[0, 9 + i] = state.root[r, i]
         w.pulled[i] = 0.0  # acceleration of the beginning of the piece
         for o in range(3):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import Array
-from .arrays import Block, Coupled, Forces, Geometry, Holds, Log, Nodes, Points, Rods, Stage, State
+from .arrays import Block, Coupled, Forces, Geometry, Holds, Ints, Log, Nodes, Points, Rods, Stage, State
 from .potential import GAUSS, NODES, WEIGHTS
 
 
@@ -40,7 +40,7 @@ class Outline:
         )  # fmt: skip
 
 
-def _starts(counts: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _starts(counts: list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
@@ -97,7 +97,7 @@ def arrange(outlines: list[Outline]) -> Block:
     return block
 
 
-def _gauss_points(outlines: list[Outline], element_start: Array, start: Array) -> Points:
+def _gauss_points(outlines: list[Outline], element_start: Ints, start: Ints) -> Points:
     elements, fractions, masses, weights = [], [], [], []
     for o, first in zip(outlines, element_start, strict=False):
         for k in range(o.elements):
@@ -119,7 +119,7 @@ def _gauss_points(outlines: list[Outline], element_start: Array, start: Array) -
     )
 
 
-def _sample_points(outlines: list[Outline], element_start: Array, start: Array) -> Points:
+def _sample_points(outlines: list[Outline], element_start: Ints, start: Ints) -> Points:
     elements, fractions = [], []
     for o, first in zip(outlines, element_start, strict=False):
         at = o.samples * o.elements

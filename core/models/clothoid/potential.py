@@ -20,8 +20,8 @@ from .kinematics import BEND, TURN, lay_out
 from .roots import rotation_between
 
 GAUSS = 8  # points on a panel
-NODES = 0.5 * (np.polynomial.legendre.leggauss(GAUSS)[0] + 1.0)
-WEIGHTS = 0.5 * np.polynomial.legendre.leggauss(GAUSS)[1]
+_RULE = np.polynomial.legendre.leggauss(GAUSS)  # type: ignore[no-untyped-call]
+NODES, WEIGHTS = 0.5 * (_RULE[0] + 1.0), 0.5 * _RULE[1]
 
 
 def _tails() -> Array:
@@ -37,7 +37,7 @@ TAILS = _tails()
 
 @part
 def unknowns_of(nodes: Nodes, r: int) -> int:
-    return BEND + 3 * (nodes.start[r + 1] - nodes.start[r])
+    return int(BEND + 3 * (nodes.start[r + 1] - nodes.start[r]))
 
 
 @part
