@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .contact.shapes import Collider, Shape
-from .errors import Array, TendrilError, array, dimensions, direction, flag, not_negative, vector, whole
+from .errors import Array, TendrilError, array, dimensions, direction, flag, not_negative, positive, vector, whole
 from .net import Net
 from .rod import Rod
 
-MODELS = ("der", "der2008", "compact", "net", "corde")
+MODELS = ("der", "der2008", "clothoid", "compact", "net", "corde")
 
 NET_MODELS = ("net", "corde")
 
 DEFAULT_FRICTION = 0.4
 LARGEST_FRICTION = 100.0
+MOST_ELEMENTS = 64
 
 RodId = int
 HoldId = int
@@ -68,6 +69,22 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Elements:
+    """The elements of a "clothoid" rod: so many, or without a count as few as follow the drawn points within `tolerance`, a part of
+    the rod's length. Of degree 1 they have affine curvatures, of degree 0 constant ones: helices."""
+
+    count: int | None = None
+    tolerance: float = 0.005
+    degree: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            whole("elements", self.count, 1, MOST_ELEMENTS)
+        positive("tolerance", self.tolerance)
+        whole("degree", self.degree, 0, 1)
+
+
+@dataclass(frozen=True)
 class Entry:
     """A rod in the scene, with the model that moves it and its start velocity."""
 
@@ -75,6 +92,7 @@ class Entry:
     model: str
     velocity: Array  # (n, 3) m/s
     friction: float
+    elements: Elements | None = None
 
 
 class Scene:
@@ -109,9 +127,11 @@ class Scene:
         *,
         velocity: ArrayLike | None = None,
         friction: float = DEFAULT_FRICTION,
+        elements: Elements | int | None = None,
     ) -> RodId:
         """Adds a rod or a net; the id it gives is used in every other call. The model is "der" for rods and "net" for nets unless
-        another is chosen. Between two surfaces the coefficient of friction is the root of the product of theirs."""
+        another is chosen. Between two surfaces the coefficient of friction is the root of the product of theirs. `elements` says of
+        how many elements a "clothoid" rod is made, or how they are to be found; without it there are at least four."""
         if not isinstance(rod, (Rod, Net)):
             raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points, or a Net")
         if model is None:
@@ -128,7 +148,11 @@ class Scene:
         else:
             v = array("velocity", velocity, (n, 3), f"give one vector, or {n} of them, one per vertex")
         v.flags.writeable = False
-        self.entries.append(Entry(rod, model, v, _friction(friction)))
+        if elements is not None and model != "clothoid":
+            raise TendrilError("elements", elements, 'only rods of the model "clothoid" are made of elements')
+        if elements is not None and not isinstance(elements, Elements):
+            elements = Elements(whole("elements", elements, 1, MOST_ELEMENTS))
+        self.entries.append(Entry(rod, model, v, _friction(friction), elements))
         return len(self.entries) - 1
 
     def collide(
@@ -231,6 +255,7 @@ class Scene:
             feed(entry.model)
             feed(entry.velocity)
             feed(entry.friction)
+            feed(entry.elements)
             for value in vars(entry.rod).values():
                 feed(value)
         for place in (*self.holds, *self.loads):

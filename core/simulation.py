@@ -14,7 +14,7 @@ from . import jit
 from .errors import Array, TendrilError, array, positive, whole
 from .holds import HoldMotion, usable
 from .models import make_block
-from .models.protocol import Energies, ModelBlock, Work
+from .models.protocol import Energies, ModelBlock, Work, vertex_rows
 from .scene import ColliderId, HoldId, RodId, Scene
 from .workers import Workers
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .contact.solver import ContactSolver, Outcome
     from .contact.substeps import Substeps
 
-INTEGRATORS = ("sdirk2", "backward euler", "midpoint")
+INTEGRATORS = ("sdirk2", "backward euler", "midpoint", "semi-implicit euler")
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
 
@@ -86,7 +86,8 @@ class Simulation:
         first_frame: int = 1,
     ) -> None:
         """`integrator` is "sdirk2", of second order and stable at any step; "backward euler", which calms motion down; or
-        "midpoint", which keeps energy and wants many substeps.
+        "midpoint", which keeps energy and wants many substeps, for "der" rods alone; or "semi-implicit euler", the cheap one of
+        the paper on clothoids, for these alone.
         `tolerance` is that of Newton's method, in lengths of a segment."""
         if not isinstance(scene, Scene):
             raise TendrilError("scene", scene, "give a Scene")
@@ -127,11 +128,13 @@ class Simulation:
                     workers=workers,
                 )
             )
-        self._places = []  # per rod: block, first and last + 1 of its sample points and of its edges
-        for (block_number, k), entry in zip(self._rods, scene.entries, strict=True):
-            start = self.blocks[block_number].sample_start
-            first = int(start[k])
-            self._places.append((block_number, first, first + entry.rod.vertex_count, first + entry.rod.edge_count))
+        self._vertices = [vertex_rows(block) for block in self.blocks]
+        self._places = []  # per rod: block, first and last + 1 of its vertices among the block's, and of its edges
+        ends = [0] * len(self.blocks)
+        for (block_number, _), entry in zip(self._rods, scene.entries, strict=True):
+            first = ends[block_number]
+            ends[block_number] += entry.rod.vertex_count
+            self._places.append((block_number, first, ends[block_number], first + entry.rod.edge_count))
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
@@ -269,7 +272,8 @@ class Simulation:
     def current(self) -> Frame:
         work, self._work = self._work, Work()
         samples = tuple(
-            (block.positions().copy(), block.velocities().copy(), block.directors().copy()) for block in self.blocks
+            (block.positions()[rows], block.velocities()[rows], block.directors()[rows])
+            for block, rows in zip(self.blocks, self._vertices, strict=True)
         )
         report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
         return Frame(self.frame, self.time, report, samples, self._places)
@@ -389,8 +393,8 @@ class Simulation:
             block.weight(self.scene.gravity, forces)
         for load in self.scene.loads:
             force = load.force(time) if callable(load.force) else load.force
-            block_number, k = self._rods[load.rod]
-            row = int(self.blocks[block_number].sample_start[k]) + load.vertex
+            block_number, first, _, _ = self._places[load.rod]
+            row = self._vertices[block_number][first + load.vertex]
             f = usable(force, (3,))  # a function of the user's may fail: then no load
             if f is not None:
                 self._forces[block_number][row] += f

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import TendrilError
+
 if TYPE_CHECKING:
     from ..scene import Entry, Hold
     from ..workers import Workers
     from .protocol import ModelBlock
+
+# The integrators of each model.
+OF_MODEL = {
+    "der": ("sdirk2", "backward euler", "midpoint"),
+    "clothoid": ("sdirk2", "backward euler", "semi-implicit euler"),
+}
 
 
 def make_block(
@@ -21,6 +29,9 @@ def make_block(
     workers: Workers,
 ) -> ModelBlock:
     """The block of all rods of one model; `holds` come with the number of their rod within the block."""
+    chosen = OF_MODEL[model]
+    if integrator not in chosen:
+        raise TendrilError("integrator", integrator, f"{model} rods take one of {', '.join(chosen)}")
     if model == "der":
         from .der.block import DerBlock
 
@@ -41,4 +52,8 @@ def make_block(
         from .corde.block import CordeBlock
 
         return CordeBlock(entries, holds, workers=workers)
+    if model == "clothoid":
+        from .clothoid.block import ClothoidBlock
+
+        return ClothoidBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     raise AssertionError(f"Scene.add lets no such model through: {model}")

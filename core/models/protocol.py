@@ -75,7 +75,9 @@ class Edges(NamedTuple):
 
 
 class ModelBlock(Protocol):
-    """All rods of one model in a scene. Sample points of rod r of the block are rows sample_start[r] ... of the arrays."""
+    """All rods of one model in a scene. Sample points of rod r of the block are rows sample_start[r] ... of the arrays.
+
+    They are the vertices of the described rods; a model that has more of them says which are vertices, see `vertex_rows`."""
 
     sample_start: NDArray[np.int64]  # (R + 1,)
     generalized_start: NDArray[np.int64]  # (R + 1,) where those of each rod begin in vectors of generalized coordinates
@@ -198,3 +200,10 @@ class ModelBlock(Protocol):
 
     def disturb(self, size: float) -> None:
         """Moves all points a little, by up to `size` segment lengths, always in the same way."""
+
+
+def vertex_rows(block: ModelBlock) -> NDArray[np.int64]:
+    """The rows of a block's sample points that are vertices of the described rods, one rod after the other: its `vertices` if
+    it has other sample points, too, else all."""
+    rows: NDArray[np.int64] | None = getattr(block, "vertices", None)
+    return np.arange(int(block.sample_start[-1])) if rows is None else rows

@@ -66,5 +66,8 @@ TABLE = {
         _row("rings", "A chain of rings", "Spillmann and Teschner 2009, Fig. 1"),
         _row("draped_nets", "Nets thrown over spheres", "Spillmann and Teschner 2009, Fig. 16"),
         _row("trusses", "Trusses with and without torsion", "Spillmann and Teschner 2009, Fig. 14"),
+        _row("clothoid_series", "Power series of a clothoid", "Casati and Bertails-Descoubes 2013, Figs. 3, 4 and 6"),
+        _row("curly_rod", "A curly rod hangs", "Casati and Bertails-Descoubes 2013, Fig. 9"),
+        _row("swinging_rod", "A rod swings", "Casati and Bertails-Descoubes 2013, Fig. 8 (a)"),
     )
 }

@@ -34,6 +34,7 @@ TOOLS = {
     "command",
     "compact_rods",
     "graphs",
+    "integrators",
     "meshes",
     "outcome",
     "overlap",

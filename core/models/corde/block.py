@@ -40,6 +40,7 @@ class CordeBlock:
         b, graph = self.arrays, self._graph
         self._samples = lay_samples(self._plans, graph)
         self.sample_start = self._samples.start
+        self.vertices = self._samples.point
         self._nets = len(entries)
         self._workers = workers
         self._none = np.zeros(self._nets, dtype=np.bool_)

@@ -49,6 +49,7 @@ class NetBlock:
         b = self.arrays
         self._samples = lay_samples(plans, b.graph)
         self.sample_start = self._samples.start
+        self.vertices = self._samples.point
         self._nets = len(entries)
         self._workers = workers
         self._scheme = SCHEMES[integrator]

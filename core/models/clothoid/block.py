@@ -1,0 +1,404 @@
+"""The `clothoid` block: super space clothoids behind the protocol of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...errors import Array, TendrilError, array, positive
+from ...scene import Entry, Hold
+from ...workers import Workers
+from ..protocol import Edges, Energies, Pushes, Work
+from ..state_of_rods import copy_rods, put_rods
+from .arrays import (
+    BACKWARD_EULER,
+    SDIRK2,
+    SEMI_IMPLICIT,
+    Coupled,
+    Flags,
+    Ints,
+    Room,
+    State,
+    Step,
+    make_room,
+    make_workings,
+)
+from .build import build
+from .coupled import (
+    begin_rods,
+    finish_rods,
+    forces_of_samples,
+    linearise_rods,
+    move_rods,
+    probe_rods,
+    retreat_rods,
+    rows_of_rods,
+    solve_coupled,
+    steps_of_samples,
+    weigh_steps,
+)
+from .fit import Fit
+from .layout import for_coupling
+from .start import place_rods, start_moving
+from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, step_rods
+
+SCHEMES = {"sdirk2": SDIRK2, "backward euler": BACKWARD_EULER, "semi-implicit euler": SEMI_IMPLICIT}
+
+
+class ClothoidBlock:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        made = build(entries, holds)
+        self.arrays = made.block
+        b = self.arrays
+        self.vertices: Ints = made.vertices
+        self.generalized_start = b.rods.vector_start
+        self.fits: list[Fit] = made.fits  # how well the elements of each rod follow what was drawn
+        self.sample_start = b.samples.start
+        self._rods = len(entries)
+        self._workers = workers
+        self._scheme = SCHEMES[integrator]
+        self._tolerance = tolerance
+        self._along, self._offsets = made.along, made.offsets
+        self._none = np.zeros(self._rods, dtype=np.bool_)
+        self._h = 0.0  # s, length of the last step or stage
+        self._air_density = 0.0
+        self._measured = False
+        self._coupled: Coupled | None = None  # made when first needed
+        self._kept: State | None = None
+        self._rows_known = False  # those of the coupled step are those of the state
+        self.state_size = sum(array.size for array in b.state)
+        pieces = min(workers.most_pieces, self._rods)
+        points = max(int(np.diff(b.gauss.start).max()), int(np.diff(b.samples.start).max())) + 8
+        unknowns = int(np.diff(b.rods.vector_start).max())
+        self._rooms = [make_room(points, max(unknowns, 12)) for _ in range(pieces)]
+        self._workings = [make_workings(max(unknowns, 12)) for _ in range(pieces)]
+        self._hold_rods = np.array([number for number, _ in holds], dtype=np.int64)
+        self._hold_frames = b.state.frame[self._hold_rods].copy()  # what a hold's rotation turns
+        self._hold_tangents = self._hold_frames[:, :, 0].copy()
+        self._sample_mass = np.zeros_like(b.samples.mass)
+        self._weights = np.zeros((int(self.sample_start[-1]), 3))  # that others know of
+        self._weigh()
+        place_rods(b, self._rooms[0])
+        velocities = [entry.velocity for entry in entries]
+        if any(v.any() for v in velocities):
+            start_moving(b, self._rooms[0], self._velocities_of_gauss(velocities))
+
+    def _weigh(self) -> None:
+        b = self.arrays
+        totals = np.add.reduceat(b.state.length, b.nodes.element_start[:-1])
+        self._sample_mass[:] = b.samples.mass * np.repeat(totals, np.diff(self.sample_start))[:, None]
+
+    def _velocities_of_gauss(self, velocities: list[Array]) -> Array:
+        """What is given at vertices, at the Gauss points."""
+        b = self.arrays
+        out = np.zeros((int(b.gauss.start[-1]), 3))
+        done = 0
+        for r, v in enumerate(velocities):
+            rows = self.vertices[done : done + len(v)]
+            done += len(v)
+            points = slice(int(b.gauss.start[r]), int(b.gauss.start[r + 1]))
+            first, count = b.nodes.element_start[r], b.nodes.element_start[r + 1] - b.nodes.element_start[r]
+            total = float(self._along[rows[-1]])
+            at = (b.gauss.element[points] - first + b.gauss.fraction[points]) * total / count
+            for c in range(3):
+                out[points, c] = np.interp(at, self._along[rows], v[:, c])
+        return out
+
+    # Where the material is -----------------------------------------------------------------------------------------
+
+    def positions(self) -> Array:
+        return self.arrays.state.x[:, :3]
+
+    def velocities(self) -> Array:
+        return self.arrays.state.v[:, :3]
+
+    def directors(self) -> Array:
+        """At vertices across the edge to the next vertex, as the material lies in its middle; as it was drawn, not as the frame of
+        the curve lies."""
+        x, d = self.positions(), self.arrays.state.director
+        one, two = self.vertices[:-1], self.vertices[1:]
+        inner = np.diff(np.searchsorted(self.sample_start, self.vertices, side="right")) == 0
+        one, two = one[inner], two[inner]
+        middle = (one + two - 1) // 2  # the edge between samples that is nearest to the middle
+        along = x[middle + 1] - x[middle]
+        along /= np.linalg.norm(along, axis=1)[:, None]
+        angle = self._offsets[middle][:, None]
+        turned = np.cos(angle) * d[middle] - np.sin(angle) * np.cross(along, d[middle])
+        edge = x[two] - x[one]
+        edge /= np.linalg.norm(edge, axis=1)[:, None]
+        for _ in range(2):  # twice, for the last bits
+            turned -= np.einsum("ij,ij->i", turned, edge)[:, None] * edge
+            turned /= np.maximum(np.linalg.norm(turned, axis=1), 1e-300)[:, None]
+        out = d.copy()
+        out[one] = turned
+        return out
+
+    def frames(self) -> Array:
+        """(S, 3, 3) tangent and directors of the cross-sections at the sample points, as columns: what a ribbon follows."""
+        self._refresh_rows()
+        return self.arrays.geometry.sample_frame.copy()
+
+    def point_velocities(self, generalized: Array, out: Array) -> None:
+        moved = np.empty((len(out), 4))
+        steps_of_samples(self.arrays, self._refresh_rows().rows, np.arange(self._rods), generalized, moved)
+        out[:] = moved[:, :3]
+
+    def generalized_forces(self, forces: Array, out: Array) -> None:
+        forces_of_samples(self.arrays, self._refresh_rows().rows, np.arange(self._rods), forces, out)
+
+    def _refresh_rows(self) -> Coupled:
+        if self._coupled is None:
+            self._coupled = for_coupling(self.arrays)
+        if not self._rows_known:
+            rows_of_rods(self.arrays, self._coupled, self._rooms[0], 0, self._rods)
+            self._rows_known = True
+        return self._coupled
+
+    # A step --------------------------------------------------------------------------------------------------------
+
+    def hold_positions(self) -> Array:
+        return self.arrays.state.root[self._hold_rods]
+
+    def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
+        holds, rods = self.arrays.holds, self._hold_rods
+        holds.position[0], holds.frame[0] = holds.position[1], holds.frame[1]
+        holds.position[1, rods] = positions
+        frames = rotations @ self._hold_frames
+        if spins.any():
+            c, s = np.cos(spins)[:, None], np.sin(spins)[:, None]
+            one, two = frames[:, :, 1].copy(), frames[:, :, 2].copy()
+            frames[:, :, 1], frames[:, :, 2] = c * one + s * two, c * two - s * one
+        holds.frame[1, rods] = frames
+        self._measured = False
+
+    def weight(self, gravity: Array, out: Array) -> None:
+        np.multiply(self._sample_mass[:, :1], gravity, out=out)
+        self.arrays.forces.gravity[:] = gravity
+        self._weights[:] = out
+
+    def free_steps(
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: Flags | None = None,
+    ) -> None:
+        b = self.arrays
+        # Weight acts along the whole curve, as the series or the Gauss points have it, and not at the sample points.
+        b.forces.load[:] = point_forces - self._weights
+        b.forces.wind[:] = wind
+        b.forces.drag_rate[0] = drag_rate
+        self._air_density = air_density
+        self._h = h
+        scheme = BACKWARD_EULER if calm else self._scheme
+        self._run(Step(h, count, scheme, air_density, self._tolerance), self._none if skip is None else skip)
+
+    def _run(self, step: Step, skip: Flags) -> None:
+        b = self.arrays
+        self._workers.run(
+            lambda first, last, piece: step_rods(
+                b, self._rooms[piece], self._workings[piece], step, skip, self._sample_mass, first, last
+            ),
+            self._rods,
+            10 * len(b.gauss.element) * max(step.steps, 1),
+        )
+        self._measured = True
+        self._rows_known = False
+
+    def solve(self, generalized: Array) -> None:
+        """With the matrix of a stage of backward Euler that ends at the state."""
+        everyone = np.arange(self._rods)
+        c = self._refresh_rows()
+        nothing = Pushes(
+            np.zeros((len(self._along), 4)),
+            np.zeros((len(self._along), 28)),
+            np.zeros(len(self._along), dtype=np.bool_),
+        )
+        linearise_rods(self.arrays, c, self._rooms[0], nothing, everyone, self._h, np.zeros(self._rods), 0, self._rods)
+        solve_coupled(self.arrays, c, self._rooms[0], everyone, generalized, 0, self._rods)
+
+    def grow(self, rod: int, length: float | None = None, curvature: object = None) -> None:
+        """Gives the block's rod another natural length (m), or natural twist and curvatures: one vector or one per node."""
+        b = self.arrays
+        if length is not None:
+            length = positive("length", length, "m")
+            elements = slice(int(b.nodes.element_start[rod]), int(b.nodes.element_start[rod + 1]))
+            b.state.length[elements] *= length / b.state.length[elements].sum()
+            self._weigh()
+        if curvature is not None:
+            nodes = slice(int(b.nodes.start[rod]), int(b.nodes.start[rod + 1]))
+            count = nodes.stop - nodes.start
+            cure = f"give twist and two curvatures in 1/m: three numbers, or {count} rows of them, one per node"
+            given = np.asarray(curvature)
+            b.state.natural[nodes] = array("curvature", curvature, (3,) if given.ndim == 1 else (count, 3), cure)
+        if length is None and curvature is None:
+            raise TendrilError("length", None, "give a length, a curvature, or both")
+        place_rods(b, self._rooms[0])
+        self._measured = False
+        self._rows_known = False
+
+    # A coupled step ------------------------------------------------------------------------------------------------
+
+    def edges(self) -> Edges:
+        n = int(self.sample_start[-1])
+        after = np.arange(1, n + 1)
+        after[self.sample_start[1:] - 1] = -1
+        return Edges(after, self.arrays.samples.radii.max(axis=1), self._along.copy(), np.full(n, np.inf))
+
+    def turns(self) -> Array:
+        return self.arrays.state.x[:, 3]
+
+    def save(self, chosen: Ints) -> None:
+        if self._kept is None:
+            self._kept = State(*(array.copy() for array in self.arrays.state))
+            self._refresh_rows()
+        put_rods(self._kept, self._starts(), chosen, self.copy(chosen))
+
+    def recall(self, chosen: Ints) -> None:
+        assert self._kept is not None, "save() comes first"
+        self.put_back(chosen, copy_rods(self._kept, self._starts(), chosen))
+
+    def copy(self, chosen: Ints) -> Sequence[Array]:
+        return copy_rods(self.arrays.state, self._starts(), chosen)
+
+    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+        put_rods(self.arrays.state, self._starts(), chosen, state)
+        self._measured = False
+        self._rows_known = False
+
+    def _starts(self) -> list[Ints]:
+        """Of the arrays of the state."""
+        b, each = self.arrays, np.arange(self._rods + 1)
+        return [
+            b.nodes.element_start, b.nodes.start, b.nodes.start, each, each, b.rods.vector_start, b.gauss.start,
+            b.samples.start, b.samples.start, b.samples.start,
+        ]  # fmt: skip
+
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        b, kept, mass = self.arrays, self._kept, self._sample_mass
+        assert kept is not None, "save() comes first"
+        self._h = h
+        self._share(
+            lambda first, last, room: begin_rods(b, kept, room, chosen, h, air_density, still, mass, first, last),
+            chosen,
+        )
+
+    def probe(self, chosen: Ints, mobility: Array) -> None:
+        b, h = self.arrays, self._h
+        self._share(lambda first, last, room: probe_rods(b, room, chosen, h, mobility, first, last), chosen)
+
+    def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
+        b, c, h = self.arrays, self._room(), self._h
+        self._share(
+            lambda first, last, room: linearise_rods(b, c, room, pushes, chosen, h, potential, first, last), chosen
+        )
+        b.log.report[chosen, ITERATIONS] += 1.0
+
+    def step_vector(self) -> Array:
+        return self._room().step
+
+    def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
+        b, c = self.arrays, self._room()
+        self._share(lambda first, last, room: solve_coupled(b, c, room, chosen, generalized, first, last), chosen)
+
+    def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
+        steps_of_samples(self.arrays, self._room().rows, chosen, generalized, out)
+
+    def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
+        forces_of_samples(self.arrays, self._room().rows, chosen, forces, out)
+
+    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+        b, c = self.arrays, self._room()
+        self._share(lambda first, last, _: weigh_steps(b, c, chosen, longest, slope, first, last), chosen)
+
+    def move(self, chosen: Ints) -> None:
+        b, c = self.arrays, self._room()
+        self._share(lambda first, last, room: move_rods(b, c, room, chosen, first, last), chosen)
+
+    def retreat(self, chosen: Ints, sizes: Array) -> None:
+        b, c = self.arrays, self._room()
+        self._share(lambda first, last, room: retreat_rods(b, c, room, chosen, sizes, first, last), chosen)
+
+    def finish(self, chosen: Ints, creep: bool = False) -> None:
+        b, h = self.arrays, self._h
+        self._share(lambda first, last, room: finish_rods(b, room, chosen, h, creep, first, last), chosen)
+        self._measured = False
+        self._rows_known = False
+        if creep:
+            b.log.report[chosen, FAILURES] += 1.0
+
+    def _room(self) -> Coupled:
+        assert self._coupled is not None, "save() comes first"
+        self._rows_known = False
+        return self._coupled
+
+    def _share(self, work: Callable[[int, int, Room], None], chosen: Ints) -> None:
+        rooms = self._rooms
+        effort = 10 * len(chosen) * len(self.arrays.gauss.element) // max(self._rods, 1)
+        self._workers.run(lambda first, last, piece: work(first, last, rooms[piece]), len(chosen), effort)
+
+    # Bookkeeping ---------------------------------------------------------------------------------------------------
+
+    def energies(self, gravity: Array) -> Energies:
+        b = self.arrays
+        if not (self._measured and np.array_equal(b.forces.gravity, gravity)):
+            b.forces.gravity[:] = gravity
+            self._run(Step(0.0, 0, BACKWARD_EULER, 0.0, self._tolerance), self._none)
+        kinetic, bend, twist, height = (float(value) for value in b.log.energy.sum(axis=0))
+        return Energies(kinetic, 0.0, bend, twist, height)
+
+    def take_work(self) -> Work:
+        report = self.arrays.log.report
+        work = Work(
+            iterations=int(report[:, ITERATIONS].sum()),
+            residual=float(report[:, RESIDUAL].max()),
+            halvings=int(report[:, HALVINGS].sum()),
+            fallbacks=int(report[:, FALLBACKS].sum()),
+            failures=int(report[:, FAILURES].sum()),
+        )
+        report[:] = 0.0
+        return work
+
+    def pack_state(self, out: Array) -> None:
+        at = 0
+        for part in self.arrays.state:
+            out[at : at + part.size] = part.ravel()
+            at += part.size
+
+    def unpack_state(self, state: Array) -> None:
+        at = 0
+        for part in self.arrays.state:
+            part[:] = state[at : at + part.size].reshape(part.shape)
+            at += part.size
+        self._weigh()
+        self._measured = False
+        self._rows_known = False
+
+    def stop(self) -> None:
+        state = self.arrays.state
+        for speeds in (state.rate, state.gauss_v, state.v):
+            speeds[:] = 0.0
+        self._measured = False
+
+    def disturb(self, size: float) -> None:
+        """By curvatures that move the free end by about as much."""
+        b = self.arrays
+        lengths = np.add.reduceat(b.state.length, b.nodes.element_start[:-1])
+        scale = np.repeat(size * b.rods.spacing / lengths**2, np.diff(b.nodes.start))
+        b.state.kappa[:] += np.random.default_rng(0).uniform(-1.0, 1.0, b.state.kappa.shape) * scale[:, None]
+        place_rods(b, self._rooms[0])
+        self._measured = False
+        self._rows_known = False

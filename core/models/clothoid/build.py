@@ -1,0 +1,231 @@
+"""From described rods to the arrays of a block: elements fitted to what was drawn, stiffness, mass, points along the rod."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import Array, TendrilError
+from ...geometry.frames import any_normal, transport
+from ...rod import Rod
+from ...scene import MOST_ELEMENTS, Elements, Entry, Hold
+from .arrays import Block, Ints
+from .fit import Fit, Polyline, draw, fit
+from .layout import Outline, arrange
+
+LEAST_ELEMENTS = 4  # unless told: a straight rod, too, is to swing in more than one way
+PANEL = 2.0  # rad of turning that eight Gauss points are trusted with
+MOST_PANELS = 64
+SAG = 0.25  # radii: how far an edge between sample points may be off the curve
+TURNING = 0.5  # rad between sample points
+MOST_SAMPLES = 600  # on a rod, if the drawn points are fewer
+
+
+class Made(NamedTuple):
+    """A block of rods, and what its maker found out."""
+
+    block: Block
+    vertices: Ints  # the rows of the samples that are vertices of the described rods, one rod after the other
+    along: Array  # (S,) m, arc length of the samples
+    offsets: Array  # (S,) rad, from the drawn directors to those of the curve
+    fits: list[Fit]  # of the shapes at the start
+
+
+class Shapes(NamedTuple):
+    start: Fit
+    natural: Array  # (K, 3)
+    offsets: Array  # (m,)
+    arcs: Array  # (m,)
+
+
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Made:
+    """`holds` come with the number of their rod within the block."""
+    for entry in entries:
+        if entry.rod.closed:
+            raise TendrilError("closed", True, 'clothoid rods are open: choose the model "der" for closed ones')
+    _check_holds(holds)
+    shapes = [_shapes(entry.rod, entry.elements) for entry in entries]
+    outlines, vertices, along, offsets, first = [], [], [], [], 0
+    for entry, shape in zip(entries, shapes, strict=True):
+        degree = entry.elements.degree if entry.elements else 1
+        outline, rows, s, turned = _outline(entry.rod, shape, degree)
+        outlines.append(outline)
+        vertices.append(first + rows)
+        along.append(s)
+        offsets.append(turned)
+        first += len(outline.samples)
+    block = arrange(outlines)
+    for r, (entry, shape) in enumerate(zip(entries, shapes, strict=True)):
+        nodes = slice(int(block.nodes.start[r]), int(block.nodes.start[r + 1]))
+        block.state.kappa[nodes] = shape.start.kappa
+        block.state.natural[nodes] = shape.natural
+        block.state.root[r] = shape.start.root
+        block.state.frame[r] = shape.start.frame
+        block.rods.damping_time[r] = entry.rod.damping_time
+        block.rods.spacing[r] = entry.rod.length / entry.rod.edge_count
+    for number, hold in holds:
+        block.rods.held_position[number] |= hold.holds_position
+        block.rods.held_frame[number] |= hold.holds_frame
+    for end in range(2):
+        block.holds.position[end] = block.state.root
+        block.holds.frame[end] = block.state.frame
+    return Made(
+        block, np.concatenate(vertices), np.concatenate(along), np.concatenate(offsets), [s.start for s in shapes]
+    )
+
+
+def _check_holds(holds: Sequence[tuple[int, Hold]]) -> None:
+    for _, hold in holds:
+        if hold.kind == "edge" or hold.index != 0:
+            where = f"{hold.kind} at {hold.index}"
+            cure = 'a clothoid rod is held at its start alone: turn its points round, or choose the model "der"'
+            raise TendrilError("where", where, cure)
+
+
+def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
+    """Elements for the shape at the start and for the natural one."""
+    start = draw(rod.points, _first_director(rod))
+    rest = None
+    if rod.rest_points is not None:
+        rest = draw(rod.rest_points, _rest_director(rod, start))
+    same = rest is not None and rod.twist == 0.0 and np.array_equal(rod.points, rest.points)
+    arcs = (rest or start).arcs
+    if rest is None:
+        arcs = rod.rest_lengths * (start.arcs / np.linalg.norm(np.diff(rod.points, axis=0), axis=1))
+    # Where no direction across the axis differs from another, the frame may follow the curve.
+    free = bool(np.array_equal(rod.bend[:, 0], rod.bend[:, 1]))
+    degree = wanted.degree if wanted else 1
+    most = max(1, min(MOST_ELEMENTS, rod.edge_count))
+
+    def fitted(count: int) -> tuple[Fit, Array, Array]:
+        """The start, the natural curvatures, and the angles of the frame."""
+        leading = fit(rest or start, arcs, count, degree, free_frame=free)
+        if same:
+            return leading, leading.kappa, leading.turns
+        other = _turned(start, leading.turns + rod.twist * _middles(arcs) if rest else leading.turns)
+        if rest is not None:
+            return fit(other, arcs, count, degree, free_frame=False), leading.kappa, leading.turns
+        straight = _turned(draw(_straight(start, arcs), start.directors[0]), leading.turns - rod.twist * _middles(arcs))
+        natural = fit(straight, arcs, count, degree, free_frame=False).kappa
+        natural[:, 1:] = 0.0
+        return leading, natural, leading.turns
+
+    if wanted is not None and wanted.count is not None:
+        found = fitted(min(wanted.count, MOST_ELEMENTS))
+    else:
+        tolerance = (wanted or Elements()).tolerance
+        count = 1 if wanted is not None else min(LEAST_ELEMENTS, most)
+        found = fitted(count)
+        best = found
+        while found[0].largest_error > tolerance * arcs.sum() and count < most:
+            count += 1 if count < 8 else 2 if count < 16 else 4
+            found = fitted(min(count, most))
+            if found[0].largest_error < best[0].largest_error:
+                best = found
+        found = best
+    natural = found[1].copy()
+    natural[:, 0] += rod.rest_twist
+    return Shapes(found[0], natural, found[2], arcs)
+
+
+def _straight(shape: Polyline, arcs: Array) -> Array:
+    s = np.concatenate([[0.0], np.cumsum(arcs)])
+    return np.asarray(s[:, None] * shape.tangents[0])
+
+
+def _turned(shape: Polyline, angles: Array) -> Polyline:
+    side = np.cross(shape.tangents, shape.directors)
+    directors = np.cos(angles)[:, None] * shape.directors + np.sin(angles)[:, None] * side
+    return shape._replace(directors=directors)
+
+
+def _middles(arcs: Array) -> Array:
+    """Where the middles of the edges lie, from that of edge 0, as parts of the whole length."""
+    middles = np.cumsum(arcs) - 0.5 * arcs
+    return np.asarray((middles - middles[0]) / arcs.sum())
+
+
+def _first_director(rod: Rod) -> Array:
+    if rod.director is not None:
+        return rod.director
+    edge = rod.points[1] - rod.points[0]
+    return np.array(any_normal(tuple(edge / np.linalg.norm(edge))))
+
+
+def _rest_director(rod: Rod, start: Polyline) -> Array:
+    if rod.rest_director is not None:
+        return rod.rest_director
+    assert rod.rest_points is not None
+    if rod.director is not None and rod.director.ndim == 2 and np.array_equal(rod.points, rod.rest_points):
+        return rod.director
+    edge = rod.rest_points[1] - rod.rest_points[0]
+    tangent = edge / np.linalg.norm(edge)
+    return np.array(transport(tuple(start.directors[0]), tuple(start.tangents[0]), tuple(tangent)))
+
+
+def _outline(rod: Rod, shape: Shapes, degree: int) -> tuple[Outline, Ints, Array, Array]:
+    """The rod without its shape; the rows of its vertices among its samples; arc length and frame angle of the samples."""
+    elements = shape.start.elements
+    s = np.concatenate([[0.0], np.cumsum(shape.arcs)])
+    length = float(s[-1])
+    kappa = [shape.start.kappa, shape.natural]
+    bent = max(float(np.hypot(k[:, 1], k[:, 2]).max()) for k in kappa)
+    turning = max(float(np.linalg.norm(k, axis=1).max()) for k in kappa)
+    samples, rows, edge_of = _sample_places(rod, s, bent, turning)
+    stiffness, mass, inertia = _elements(rod, s / length, elements, degree)
+    size = length / elements
+    last = [k[np.minimum(np.arange(elements) + degree, len(k) - 1)] for k in kappa]
+    largest = np.max([np.linalg.norm(k[:elements], axis=1) for k in (*kappa, *last)], axis=0)
+    panels = np.clip(np.ceil(largest * size / PANEL), 1, MOST_PANELS).astype(np.int64)
+    half = 0.5 * np.diff(samples)
+    edge_mass = np.stack([rod.mass_per_length] * 3 + [rod.inertia_per_length], axis=1)
+    sample_mass = np.zeros((len(samples), 4))
+    sample_mass[:-1] += half[:, None] / length * edge_mass[edge_of]
+    sample_mass[1:] += half[:, None] / length * edge_mass[edge_of]
+    outline = Outline(
+        elements, degree, length, stiffness, mass, inertia, panels, samples / length, sample_mass,
+        rod.radii[np.append(edge_of, edge_of[-1])],
+    )  # fmt: skip
+    middles = 0.5 * (s[:-1] + s[1:])
+    between = np.append(0.5 * (samples[:-1] + samples[1:]), length)
+    return outline, rows, samples, np.interp(between, middles, shape.offsets)
+
+
+def _sample_places(rod: Rod, s: Array, bent: float, turning: float) -> tuple[Array, Ints, Ints]:
+    """Arc lengths of the vertices and of points between them, so that edges follow the curve within a part of the radius; which are
+    vertices; and on which drawn edge each edge lies."""
+    longest = math.sqrt(8.0 * SAG * float(rod.radii.max(axis=1).min()) / max(bent, 2.0 / float(s[-1])))
+    longest = min(longest, TURNING / max(turning, 1e-300))
+    longest = max(longest, float(s[-1]) / max(MOST_SAMPLES, 1), 2.0 * float(rod.radii.max(axis=1).min()))
+    parts = np.maximum(np.ceil(np.diff(s) / longest - 1e-9), 1).astype(np.int64)
+    edge_of = np.repeat(np.arange(len(parts)), parts)
+    rows = np.concatenate([[0], np.cumsum(parts)])
+    within = np.arange(len(edge_of)) - rows[edge_of]
+    places = s[edge_of] + within / parts[edge_of] * np.diff(s)[edge_of]
+    return np.append(places, s[-1]), rows, edge_of
+
+
+def _elements(rod: Rod, s: Array, elements: int, degree: int) -> tuple[Array, Array, Array]:
+    """Stiffness (N, 3, 3), mass and inertia per length (N,): integrals over each element of what the drawn edges have."""
+    cuts = np.unique(np.concatenate([s, np.arange(elements + 1) / elements]))
+    cuts = cuts[np.concatenate([[True], np.diff(cuts) > 1e-14])]
+    cuts[-1] = 1.0
+    middle = 0.5 * (cuts[:-1] + cuts[1:])
+    edge = np.clip(np.searchsorted(s, middle) - 1, 0, rod.edge_count - 1)
+    which = np.minimum((middle * elements).astype(np.int64), elements - 1)
+    a, b = cuts[:-1] * elements - which, cuts[1:] * elements - which  # from 0 to 1 in the element
+    stiff = np.stack([rod.twist_stiffness, rod.bend[:, 1], rod.bend[:, 0]], axis=1)[edge]  # (twist, 1, 2)
+    if degree == 1:
+        one, two, three = b - a, (b**2 - a**2) / 2.0, (b**3 - a**3) / 3.0
+        products = np.stack([one - 2.0 * two + three, two - three, three], axis=1)
+    else:
+        products = np.stack([b - a, 0.0 * a, 0.0 * a], axis=1)
+    stiffness = np.zeros((elements, 3, 3))
+    np.add.at(stiffness, which, stiff[:, :, None] * products[:, None, :])
+    mass, inertia = np.zeros(elements), np.zeros(elements)
+    np.add.at(mass, which, (b - a) * rod.mass_per_length[edge])
+    np.add.at(inertia, which, (b - a) * rod.inertia_per_length[edge])
+    return stiffness, mass, inertia

@@ -1,0 +1,132 @@
+"""The time step of the paper (section 7.2): semi-implicit Euler, elastic forces implicit, A to first order in the velocities."""
+
+from __future__ import annotations
+
+import math
+
+from ...jit import part
+from ...linalg.dense import solve_general
+from .arrays import Block, Room, Workings
+from .dynamics import equation_of_motion
+from .kinematics import BEND
+from .potential import sample_rows, unknowns_of
+from .roots import rotation_between, shift_root
+
+FARTHEST = 1.5  # rad, by which a rod may turn in a step
+
+
+@part
+def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, start: float, end: float) -> bool:
+    """From one fraction of the prescribed motion to another. False if the step turns the rod too far.
+
+    A is quadratic in the velocities v, so that A(v) = A' v - A(v_n) to first order, and the step solves
+        (M / h + A' + h K) v = M v_n / h + A(v_n) - K (q_n - q0) + forces.
+    """
+    state, at, n = b.state, b.rods.vector_start[r], unknowns_of(b.nodes, r)
+    equation_of_motion(b, room, w, r)
+    matrix, slope, right = room.matrix, room.second, room.step
+    for i in range(n):
+        right[i] = w.force[0, i] + w.force[1, i]
+        for j in range(n):
+            right[i] += matrix[i, j] * state.rate[at + j] / h
+            matrix[i, j] = matrix[i, j] / h + slope[i, j]
+    _elastic(b, room, r, h)
+    if b.forces.loaded[r]:
+        _forces_at_samples(b, room, r, n)
+    _spin(b, room, r, n, h)
+    _root(b, room, r, n, h, start, end)
+    if not solve_general(matrix, n, right):
+        return False
+    turned, first, affine = 0.0, b.nodes.element_start[r], b.rods.degree[r]
+    for i in range(n):
+        if not math.isfinite(right[i]):
+            return False
+    for e in range(first, b.nodes.element_start[r + 1]):
+        for c in range(3):
+            j = BEND + 3 * (e - first) + c
+            turned += 0.5 * h * state.length[e] * abs(right[j] + right[j + 3 * affine])
+    if turned > FARTHEST:
+        return False
+    for i in range(n):
+        state.rate[at + i] = right[i]
+    for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
+        for c in range(3):
+            state.kappa[i, c] += h * right[BEND + 3 * (i - b.nodes.start[r]) + c]
+    shift_root(state.root, state.frame, r, right, 0, h)
+    return True
+
+
+@part
+def _elastic(b: Block, room: Room, r: int, h: float) -> None:
+    nodes, state, k, affine = b.nodes, b.state, b.nodes.stiffness, b.rods.degree[r]
+    matrix, right, factor = room.matrix, room.step, h + b.rods.damping_time[r]
+    first = nodes.element_start[r]
+    for e in range(first, nodes.element_start[r + 1]):
+        i = nodes.start[r] + e - first
+        j, at, span = i + affine, BEND + 3 * (e - first), state.length[e]
+        for c in range(3):
+            aa, ab, bb = span * k[e, c, 0], span * k[e, c, 1], span * k[e, c, 2]
+            p, q = state.kappa[i, c] - state.natural[i, c], state.kappa[j, c] - state.natural[j, c]
+            a, d = at + c, at + c + 3 * affine
+            right[a] -= aa * p + ab * q
+            matrix[a, a] += factor * aa
+            if affine == 1:
+                right[d] -= ab * p + bb * q
+                matrix[d, d] += factor * bb
+                matrix[a, d] += factor * ab
+                matrix[d, a] += factor * ab
+
+
+@part
+def _spin(b: Block, room: Room, r: int, n: int, h: float) -> None:
+    """The paper leaves out the inertia of sections about the axis. A rod whose root is free needs it to be told from one that
+    spins: for its turn alone, as if it was straight."""
+    if b.rods.held_frame[r]:
+        return
+    inertia, frame = 0.0, b.state.frame
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        inertia += b.gauss.mass[p, 3] * b.state.length[b.gauss.element[p]]
+    for i in range(3):
+        for j in range(3):
+            value = inertia * frame[r, i, 0] * frame[r, j, 0] / h
+            room.matrix[3 + i, 3 + j] += value
+            room.step[3 + i] += value * b.state.rate[b.rods.vector_start[r] + 3 + j]
+
+
+@part
+def _forces_at_samples(b: Block, room: Room, r: int, n: int) -> None:
+    """Loads, and drag at the velocities to come."""
+    sample_rows(b, room, r, room.rows, 0)
+    drag, load, wind, rows = b.forces.drag, b.forces.load, b.forces.wind, room.rows
+    first = b.samples.start[r]
+    for i in range(first, b.samples.start[r + 1]):
+        q = 4 * n * (i - first)
+        fx = load[i, 0] + drag[i, 0] * wind[0] + drag[i, 1] * wind[1] + drag[i, 3] * wind[2]
+        fy = load[i, 1] + drag[i, 1] * wind[0] + drag[i, 2] * wind[1] + drag[i, 4] * wind[2]
+        fz = load[i, 2] + drag[i, 3] * wind[0] + drag[i, 4] * wind[1] + drag[i, 5] * wind[2]
+        dragged = drag[i, 0] > 0.0 or drag[i, 2] > 0.0 or drag[i, 5] > 0.0
+        for a in range(n):
+            x, y, z = rows[q + a], rows[q + n + a], rows[q + 2 * n + a]
+            room.step[a] += fx * x + fy * y + fz * z
+            if dragged:
+                u = drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z
+                v = drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z
+                t = drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z
+                for j in range(n):
+                    room.matrix[a, j] += u * rows[q + j] + v * rows[q + n + j] + t * rows[q + 2 * n + j]
+
+
+@part
+def _root(b: Block, room: Room, r: int, n: int, h: float, start: float, end: float) -> None:
+    """Prescribed velocities of a held root take the place of its equations."""
+    matrix, right, holds = room.matrix, room.step, b.holds
+    turn = rotation_between(holds.frame[0], holds.frame[1], r)
+    share = (end - start) / h
+    for i in range(BEND):
+        held = b.rods.held_position[r] if i < 3 else b.rods.held_frame[r]
+        if not held:
+            continue
+        for j in range(n):
+            matrix[i, j] = 0.0
+        matrix[i, i] = 1.0
+        right[i] = share * (holds.position[1, r, i] - holds.position[0, r, i]) if i < 3 else share * turn[i - 3]

@@ -1,0 +1,190 @@
+"""Power series of the kinematics of an element of affine curvature, summed piece by piece (sections 5 and 6 of the paper).
+
+A frame R has the tangent and the two directors as columns, and R' = R [kappa]x with kappa = (twist, curvature 1, curvature 2). On a
+piece of length tau all is a power series in u = (s - sigma) / tau, from 0 to 1, and what is stored are its general terms: the
+sum at the piece's end is that of the rows. With kappa tau = k + g u, eq. 10 reads
+    R_0 = R(sigma),   R_n+1 = (R_n [k]x + R_n-1 [g]x) / (n + 1).
+The derivatives (eq. 15) are those along the six modes kappa' = e_c and kappa' = u e_c of the piece, from zero at its beginning.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...errors import Array
+from ...geometry.frames import Vector
+from ...jit import kernel, part
+
+MOST_TERMS = 72
+BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that
+MOST_PIECES = 60  # of an element, some fifty turns: beyond them nothing makes sense, but it comes to an end
+NEGLIGIBLE = 1e-17  # terms of a rotation below it add nothing
+
+# Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion.
+FRAME, PLACE, ROTATION, MOTION, COLUMNS = 0, 9, 12, 30, 48
+LANES = 8  # six modes, padded to whole vector registers
+
+
+def make_terms() -> tuple[Array, Array]:
+    """Room for the terms of a piece, and for those of the frames' derivatives."""
+    return np.zeros((MOST_TERMS + 3, COLUMNS)), np.zeros((MOST_TERMS + 2, 9 * LANES))
+
+
+@part
+def longest_piece(kappa: Vector, slope: Vector, bound: float) -> float:
+    """How far a piece may reach from where the curvature is kappa and has that slope (eq. 14)."""
+    k = max(abs(kappa[0]), abs(kappa[1]), abs(kappa[2]))
+    g = max(abs(slope[0]), abs(slope[1]), abs(slope[2]))
+    if bound == math.inf:
+        return math.inf
+    if g > 1e-12 * k * k:
+        # The paper's formula, in the form that does not lose digits where g is small.
+        return bound / (math.sqrt(k * k + 2.0 * bound * g) + k)
+    return 0.5 * bound / k if k > 0.0 else math.inf
+
+
+@part
+def next_piece(kappa: Vector, slope: Vector, left: float, span: float) -> tuple[float, bool]:
+    """Length of the next piece of an element of which `left` is left, and whether it is the last. Whatever the curvatures are, NaN
+    among them, it comes to an end."""
+    tau = longest_piece(kappa, slope, BOUND)
+    if not tau < left * (1.0 - 1e-12):
+        return left, True
+    tau = max(tau, span / MOST_PIECES)
+    if not tau < left:
+        return left, True
+    return (
+        0.5 * left if tau > 0.5 * left else tau
+    ), False  # two equal pieces need fewer terms than a long and a short one
+
+
+@part
+def expand(k: Vector, g: Vector, tau: float, c: Array) -> int:
+    """Writes the terms of frame and place of a piece; c[0] holds those at its beginning. Returns how many there are."""
+    k0, k1, k2 = k
+    g0, g1, g2 = g
+    most, before = len(c) - 3, 1.0
+    for n in range(most):
+        f = 1.0 / (n + 1.0)
+        size = 0.0
+        for i in range(0, 9, 3):
+            x, y, z = c[n, i], c[n, i + 1], c[n, i + 2]
+            a, b, d = y * k2 - z * k1, z * k0 - x * k2, x * k1 - y * k0
+            if n > 0:
+                x, y, z = c[n - 1, i], c[n - 1, i + 1], c[n - 1, i + 2]
+                a, b, d = a + y * g2 - z * g1, b + z * g0 - x * g2, d + x * g1 - y * g0
+            c[n + 1, i], c[n + 1, i + 1], c[n + 1, i + 2] = f * a, f * b, f * d
+            size = max(size, abs(f * a), abs(f * b), abs(f * d))
+        for i in range(3):
+            c[n + 1, PLACE + i] = f * tau * c[n, 3 * i]  # eq. 9b
+        if size < NEGLIGIBLE and before < NEGLIGIBLE:
+            return n + 2
+        before = size
+    return most + 1
+
+
+@part
+def expand_modes(k: Vector, g: Vector, tau: float, c: Array, d: Array, count: int) -> None:
+    """Adds the terms of the modes to those of `expand`; d holds the terms of the frames' derivatives, lane by lane."""
+    k0, k1, k2 = k
+    g0, g1, g2 = g
+    for m in range(9 * LANES):
+        d[0, m] = 0.0
+    for m in range(ROTATION, COLUMNS):
+        c[0, m] = 0.0
+    for n in range(count - 1):
+        f = 1.0 / (n + 1.0)
+        now, next = d[n], d[n + 1]
+        for i in range(0, 9, 3):
+            x, y, z = i * LANES, (i + 1) * LANES, (i + 2) * LANES
+            for m in range(LANES):
+                next[x + m] = f * (now[y + m] * k2 - now[z + m] * k1)
+                next[y + m] = f * (now[z + m] * k0 - now[x + m] * k2)
+                next[z + m] = f * (now[x + m] * k1 - now[y + m] * k0)
+            if n > 0:
+                last = d[n - 1]
+                for m in range(LANES):
+                    next[x + m] += f * (last[y + m] * g2 - last[z + m] * g1)
+                    next[y + m] += f * (last[z + m] * g0 - last[x + m] * g2)
+                    next[z + m] += f * (last[x + m] * g1 - last[y + m] * g0)
+            # R [e_c]x: mode c begins with the terms of R, mode 3 + c with those of u R.
+            for u in range(2):
+                if n < u:
+                    continue
+                h = f * tau
+                p, q, r, lane = h * c[n - u, i], h * c[n - u, i + 1], h * c[n - u, i + 2], 3 * u
+                next[y + lane] += r
+                next[z + lane] -= q
+                next[x + lane + 1] -= r
+                next[z + lane + 1] += p
+                next[x + lane + 2] += q
+                next[y + lane + 2] -= p
+        for m in range(6):
+            a = m % 3
+            for i in range(3):
+                at = 3 * m + i
+                c[n + 1, ROTATION + at] = (
+                    f * tau * (c[n, 3 * i + a] if m < 3 else c[n - 1, 3 * i + a] if n > 0 else 0.0)
+                )
+                c[n + 1, MOTION + at] = f * tau * now[3 * i * LANES + m]
+
+
+@part
+def evaluate(c: Array, count: int, u: float, columns: int, out: Array) -> None:
+    """The sums of the first columns at u, by Horner's rule."""
+    for m in range(columns):
+        out[m] = c[count - 1, m]
+    for n in range(count - 2, -1, -1):
+        for m in range(columns):
+            out[m] = out[m] * u + c[n, m]
+
+
+@part
+def total(c: Array, count: int, columns: int, out: Array) -> None:
+    """The sums at the end of the piece; small terms first."""
+    for m in range(columns):
+        out[m] = 0.0
+    for n in range(count - 1, -1, -1):
+        for m in range(columns):
+            out[m] += c[n, m]
+
+
+@kernel
+def sum_element(
+    kappa0: Array, kappa1: Array, length: float, bound: float, at: Array, frames: Array, places: Array, c: Array
+) -> int:
+    """Frames (n, 3, 3) and places (n, 3) of one element at growing arc lengths `at` (n,), from frames[0] and places[0] at arc
+    length 0 = at[0]. With an infinite `bound` there is one piece: the naive summation. Returns the number of pieces."""
+    for i in range(3):
+        c[0, PLACE + i] = places[0, i]
+        for j in range(3):
+            c[0, 3 * i + j] = frames[0, i, j]
+    slope = (
+        (kappa1[0] - kappa0[0]) / length,
+        (kappa1[1] - kappa0[1]) / length,
+        (kappa1[2] - kappa0[2]) / length,
+    )
+    out, sigma, row, pieces = c[len(c) - 1], 0.0, 0, 0
+    while row < len(at):
+        kappa = (kappa0[0] + sigma * slope[0], kappa0[1] + sigma * slope[1], kappa0[2] + sigma * slope[2])
+        tau = min(longest_piece(kappa, slope, bound), length - sigma)
+        last = sigma + tau >= length * (1.0 - 1e-14)
+        tt = tau * tau
+        count = expand(
+            (tau * kappa[0], tau * kappa[1], tau * kappa[2]), (tt * slope[0], tt * slope[1], tt * slope[2]), tau, c
+        )
+        while row < len(at) and (last or at[row] <= sigma + tau):
+            evaluate(c, count, min((at[row] - sigma) / tau, 1.0), 12, out)
+            for i in range(3):
+                places[row, i] = out[PLACE + i]
+                for j in range(3):
+                    frames[row, i, j] = out[3 * i + j]
+            row += 1
+        total(c, count, 12, out)
+        for m in range(12):
+            c[0, m] = out[m]
+        sigma += tau
+        pieces += 1
+    return pieces

@@ -1,0 +1,180 @@
+"""Power series of a clothoid: summed naively they fail on a long curled element, piece by piece they hold; and no other
+integrator is near them in speed.
+
+The element of the figures is 6 m long, its curvature vector goes from (1, 4, -2) to (3, -9, 12) 1/m. Its true shape is
+computed with whole numbers of many digits by the same series, whose terms then may be as large as they like.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+
+from ...core.models.clothoid.series import BOUND, MOST_TERMS, sum_element
+from .integrators import INTEGRATORS, warm_up
+from .outcome import BLUE, GREEN, GREY, ORANGE, RED, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Tube
+
+FIRST, LAST, LENGTH = np.array([1.0, 4.0, -2.0]), np.array([3.0, -9.0, 12.0]), 6.0
+BITS = 900
+MANY = 2000  # terms of the naive sum: enough for any length here
+LENGTHS = np.linspace(0.25, LENGTH, 24)
+RUNS = 30  # of each timing; the least counts
+
+
+def exact(length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Frame and place at the end, by the same series in whole numbers of 2^-BITS: so many that nothing is lost."""
+    one = 1 << BITS
+    s = round(Fraction(length) * one)
+    k = [round(Fraction(float(a)) * Fraction(length) * one) for a in FIRST]
+    slopes = [(Fraction(float(b)) - Fraction(float(a))) / Fraction(LENGTH) for a, b in zip(FIRST, LAST, strict=True)]
+    g = [round(slope * Fraction(length) ** 2 * one) for slope in slopes]
+    now = [[one * (i == j) for j in range(3)] for i in range(3)]
+    before = [[0] * 3 for _ in range(3)]
+    frame, place, n = [row[:] for row in now], [s * row[0] >> BITS for row in now], 0
+    while n < 20 or max(abs(x) for row in now for x in row) > one >> 100:
+        n += 1
+        following = [
+            [
+                ((x[1] * k[2] - x[2] * k[1] + y[1] * g[2] - y[2] * g[1]) >> BITS) // n,
+                ((x[2] * k[0] - x[0] * k[2] + y[2] * g[0] - y[0] * g[2]) >> BITS) // n,
+                ((x[0] * k[1] - x[1] * k[0] + y[0] * g[1] - y[1] * g[0]) >> BITS) // n,
+            ]
+            for x, y in zip(now, before, strict=True)
+        ]
+        before, now = now, following
+        for i in range(3):
+            place[i] += (s * now[i][0] >> BITS) // (n + 1)
+            for j in range(3):
+                frame[i][j] += now[i][j]
+    return np.array([[x / one for x in row] for row in frame]), np.array([x / one for x in place])
+
+
+def summed(length: float, bound: float, terms: int = MOST_TERMS) -> tuple[np.ndarray, np.ndarray, int]:
+    """Frame and place at the end by floating-point series, and how many pieces there were."""
+    at, frames, places = np.array([0.0, length]), np.zeros((2, 3, 3)), np.zeros((2, 3))
+    frames[0] = np.eye(3)
+    end = FIRST + (LAST - FIRST) * length / LENGTH
+    pieces = sum_element(FIRST, end, length, bound, at, frames, places, np.zeros((terms + 3, 48)))
+    return frames[1], places[1], pieces
+
+
+def hillock(length: float) -> np.ndarray:
+    """Norms of the general terms of the frame's series."""
+    k, g = FIRST * length, (LAST - FIRST) / LENGTH * length**2
+    now, before, norms = np.eye(3), np.zeros((3, 3)), [1.0]
+    for n in range(1, 200):
+        now, before = (now @ _cross(k) + before @ _cross(g)) / n, now
+        norms.append(float(np.abs(now).max()))
+    return np.array(norms)
+
+
+def _cross(v: np.ndarray) -> np.ndarray:
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def top(length: float) -> float:
+    """The bound of eq. 12 on the largest term."""
+    slope = np.abs(LAST - FIRST).max() / LENGTH
+    x = 2.0 * length * (np.abs(FIRST).max() + length * slope)
+    return math.exp(math.floor(x) * math.log(x) - math.lgamma(math.floor(x) + 1.0))
+
+
+def least_seconds(work, *arguments) -> float:
+    found = math.inf
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        work(*arguments)
+        found = min(found, time.perf_counter() - start)
+    return found
+
+
+def series_seconds() -> float:
+    at, frames, places, room = (
+        np.array([0.0, LENGTH]),
+        np.zeros((2, 3, 3)),
+        np.zeros((2, 3)),
+        np.zeros((MOST_TERMS + 3, 48)),
+    )
+    frames[0] = np.eye(3)
+    return least_seconds(sum_element, FIRST, LAST, LENGTH, BOUND, at, frames, places, room)
+
+
+def race(true_frame: np.ndarray, true_place: np.ndarray) -> dict[str, list[tuple[float, float]]]:
+    """(error, seconds) of each classical integrator for growing numbers of steps."""
+    warm_up(FIRST, LAST, LENGTH)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, integrate in INTEGRATORS.items():
+        found[name] = []
+        for steps in (2**k for k in range(6, 18)):
+            frame, place = integrate(FIRST, LAST, LENGTH, steps)
+            error = math.hypot(float(np.abs(frame - true_frame).max()), float(np.abs(place - true_place).max()))
+            start = time.perf_counter()
+            integrate(FIRST, LAST, LENGTH, steps)
+            found[name].append((error, time.perf_counter() - start))
+    return found
+
+
+def reaches(points: list[tuple[float, float]], precision: float) -> float:
+    """The least time with which that precision is reached; infinite if it is not."""
+    return min((seconds for error, seconds in points if error <= precision), default=math.inf)
+
+
+def run() -> Outcome:
+    naive, piecewise, tilt = [], [], []
+    for length in LENGTHS:
+        true_frame, true_place = exact(float(length))
+        frame, _, _ = summed(float(length), math.inf, MANY)
+        naive.append(float(np.abs(frame - true_frame).max()))
+        frame, place, pieces = summed(float(length), BOUND)
+        piecewise.append(max(float(np.abs(frame - true_frame).max()), float(np.abs(place - true_place).max()), 1e-17))
+        tilt.append(float(np.abs(frame.T @ frame - np.eye(3)).max()))
+    seconds, found = series_seconds(), race(true_frame, true_place)
+    classical = {name: reaches(points, 1e-10) for name, points in found.items()}
+    numbers = [
+        Number.between(
+            "error of the naive sum at the full length", naive[-1], 1.0, math.inf, "", "nothing is right any more"
+        ),
+        Number.between("largest error of the piecewise sum", max(piecewise), 0.0, 1e-13, "", "machine precision"),
+        Number.between("frames off a rotation, without projection", max(tilt), 0.0, 1e-13),
+        Number("pieces", pieces),
+        Number.between("time of the piecewise sum", 1e6 * seconds, 0.0, 10.0, "µs"),
+        *(
+            Number.between(
+                f"{name}, time to 1e-10 over that", t / seconds, 10.0, math.inf, "", "ten times cheaper at least"
+            )
+            for name, t in classical.items()
+        ),
+    ]
+    sizes = (1.0, 2.0, 3.0, 4.0)
+    hills = [hillock(size) for size in sizes]
+    colours = dict(zip(found, (GREY, VIOLET, ORANGE, GREEN), strict=True))
+    plots = [
+        Plot(
+            "Error at the end", "length of the element (m)", "largest entry",
+            [Series(LENGTHS, naive, "naive", "o-", RED), Series(LENGTHS, piecewise, "piecewise", "o-", BLUE)], logarithmic="y",
+        ),
+        Plot(
+            "Terms of the series, and the bound on their top", "n", "norm of the term",
+            [
+                *(Series(range(len(h)), h, f"{size:g} m", "-") for size, h in zip(sizes, hills, strict=True)),
+                Series([np.argmax(h) for h in hills], [top(size) for size in sizes], "eq. 12", "s", RED),
+            ],
+            logarithmic="y",
+        ),
+        Plot(
+            "Time to reach a precision", "error", "seconds",
+            [
+                *(Series([e for e, _ in p], [t for _, t in p], name, "o-", colours[name]) for name, p in found.items()),
+                Series([max(piecewise[-1], 1e-16)], [seconds], "series", "s", BLUE),
+            ],
+            logarithmic="xy",
+        ),
+    ]  # fmt: skip
+    at, frames, places = np.linspace(0.0, LENGTH, 600), np.zeros((600, 3, 3)), np.zeros((600, 3))
+    frames[0] = np.eye(3)
+    sum_element(FIRST, LAST, LENGTH, BOUND, at, frames, places, np.zeros((MOST_TERMS + 3, 48)))
+    tube = Tube(places, 0.02, BLUE, directors=frames[:-1, :, 1])
+    return Outcome(numbers, [Moment("the element", [tube])], plots, Camera((0.3, -1.0, 0.5)), columns=1)

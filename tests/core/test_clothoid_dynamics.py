@@ -1,0 +1,95 @@
+"""The equation of motion of clothoids by propagated series, against quadrature and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from clothoid_probe import Probe
+from tendril.core import Rod, Stiffness
+from tendril.core.jit import kernel
+from tendril.core.models.clothoid.dynamics import equation_of_motion
+from tendril.core.models.clothoid.kinematics import lay_out
+
+GRAVITY = np.array([1.0, -2.0, -9.0])
+
+
+@kernel
+def equation_here(b, room, workings):
+    equation_of_motion(b, room, workings, 0)
+
+
+@kernel
+def jacobian_here(b, room):
+    lay_out(b.rods, b.nodes, b.state, b.gauss, room, 0, b.geometry.x, b.geometry.frame, True)
+
+
+def moving(degree: int, turns: float) -> Probe:
+    """A curl of a few elements with rates of all unknowns."""
+    s = np.linspace(0.0, 1.0, 40)
+    angle = 2.0 * np.pi * turns * s
+    points = np.stack([0.2 * np.cos(angle), 0.15 * np.sin(angle), 0.4 * s], axis=1)
+    made_of = Stiffness(1e3, 1.0, 1.0, 1.0, mass_per_length=1.3, inertia_per_length=0.02)
+    p = Probe(Rod.from_points(points, radius=0.01, stiffness=made_of), 3, degree, gravity=GRAVITY)
+    p.b.state.rate[:] = np.random.default_rng(1).standard_normal(p.n)
+    return p
+
+
+def jacobian(p: Probe, step: np.ndarray | None = None) -> np.ndarray:
+    p.go(np.zeros(p.n) if step is None else step)
+    jacobian_here(p.b, p.room)
+    return p.room.jacobian[: len(p.b.gauss.element), :3, : p.n].copy()
+
+
+def masses(p: Probe) -> np.ndarray:
+    return p.b.gauss.mass[:, 0] * p.b.state.length[p.b.gauss.element]
+
+
+def solve(p: Probe):
+    p.go(np.zeros(p.n))
+    workings = p.block._workings[0]
+    equation_here(p.b, p.room, workings)
+    n = p.n
+    return p.room.matrix[:n, :n].copy(), p.room.second[:n, :n].copy(), *workings.force[:, :n].copy()
+
+
+@pytest.mark.parametrize("turns", [0.5, 4.0])
+@pytest.mark.parametrize("degree", [0, 1])
+def test_mass_matrix_and_weight(degree: int, turns: float) -> None:
+    """Also where elements are summed in several pieces."""
+    p = moving(degree, turns)
+    mass, _, _, weight = solve(p)
+    j, m = jacobian(p), masses(p)
+    assert mass == pytest.approx(np.einsum("pca,p,pcb->ab", j, m, j), abs=1e-9 * np.abs(mass).max())
+    assert weight == pytest.approx(np.einsum("pca,p,c->a", j, m, GRAVITY), abs=1e-9 * np.abs(weight).max())
+    assert np.linalg.eigvalsh(0.5 * (mass + mass.T)).min() > -1e-12 * np.abs(mass).max()
+
+
+@pytest.mark.parametrize("turns", [0.5, 4.0])
+@pytest.mark.parametrize("degree", [0, 1])
+def test_the_quadratic_term_is_the_acceleration_of_steady_rates(degree: int, turns: float) -> None:
+    """With all rates constant the points are accelerated by d(J v)/dt."""
+    p = moving(degree, turns)
+    _, _, quadratic, _ = solve(p)
+    j, m, v, dt = jacobian(p), masses(p), p.b.state.rate.copy(), 1e-4
+    change = (np.einsum("pca,a->pc", jacobian(p, dt * v), v) - np.einsum("pca,a->pc", jacobian(p, -dt * v), v)) / (
+        2.0 * dt
+    )
+    expected = np.einsum("pca,p,pc->a", j, m, change)
+    assert quadratic == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_its_derivative_by_the_velocities(degree: int) -> None:
+    p = moving(degree, 2.0)
+    _, slope, quadratic, _ = solve(p)
+    rate = p.b.state.rate.copy()
+    assert slope @ rate == pytest.approx(2.0 * quadratic, abs=1e-12 * np.abs(quadratic).max())
+
+    def at(change: np.ndarray) -> np.ndarray:
+        p.b.state.rate[:] = rate + change
+        return solve(p)[2]
+
+    for k in range(p.n):  # of a quadratic form, central differences are exact
+        unit = np.eye(p.n)[k]
+        expected = 0.5 * (at(unit) - at(-unit))
+        assert slope[:, k] == pytest.approx(expected, abs=1e-11 * np.abs(slope).max())
