@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from ..workers import Workers
     from .protocol import ModelBlock
 
-# The integrators of each model.
+# The integrators of each model; `der2008` and `corde` have their own between, whatever is asked for.
 OF_MODEL = {
     "der": ("sdirk2", "backward euler", "midpoint"),
+    "der2008": ("sdirk2", "backward euler", "midpoint"),
     "clothoid": ("sdirk2", "backward euler", "semi-implicit euler"),
+    "compact": ("sdirk2", "backward euler"),
+    "net": ("sdirk2", "backward euler", "midpoint"),
+    "corde": ("sdirk2", "backward euler", "midpoint"),
 }
 
 

@@ -340,7 +340,7 @@ def momenta(sim: Simulation, frame: Frame, model: str) -> tuple[np.ndarray, np.n
         momentum = mass[:, None] * frame.velocities(k)
         linear += momentum.sum(axis=0)
         angular += np.cross(frame.positions(k), momentum).sum(axis=0)
-    if model in MODELS:  # these share the arrays of `der`
+    if model in ("der", "der2008"):  # these share their arrays
         b = sim.blocks[0].arrays
         for first, end in zip(b.rods.start[:-1], b.rods.start[1:], strict=True):
             edges = np.diff(b.state.q[first:end, :3], axis=0)

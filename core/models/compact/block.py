@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Array, TendrilError
+from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..der.arrays import BACKWARD_EULER
@@ -53,8 +53,6 @@ class CompactBlock:
         tolerance: float,
         workers: Workers,
     ) -> None:
-        if integrator == "midpoint":
-            raise TendrilError("integrator", integrator, "compact rods take sdirk2 (of second order) or backward euler")
         self.arrays = build(entries, holds)
         b = self.arrays
         self._linear = linear_of(b)
