@@ -17,7 +17,7 @@ from .bridge.curves import Rows
 
 
 class BakeError(Exception):
-    """Why a rod could not be baked, in one sentence."""
+    """Why rods could not be baked, in one sentence."""
 
 
 def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
@@ -36,33 +36,42 @@ def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> st
     return None
 
 
-def bake(uid: str, scene_name: str) -> Generator[float, None, int | None]:
-    """Simulates from the first to the last frame of the scene and makes the keys. Gives its progress, 0 to 1, and in
-    the end the frame since which the motion is not exact, if there is one.
+def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
+    """Simulates from the first to the last frame of the scene and makes the keys of these rods. Gives its progress,
+    0 to 1, and in the end the frame since which the motion is not exact, if there is one.
 
     Every frame is simulated and shown as in playback; the keys take what was shown. Blender's data is looked up anew in
-    each step, because it may have moved in memory. Closing it early leaves an unbaked rod.
+    each step, because it may have moved in memory. Closing it early leaves unbaked rods.
     """
     scene = bpy.data.scenes[scene_name]
     first, last = scene.frame_start, scene.frame_end
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
-        live.forget(uid)
+        live.forget(scene)
         for number in range(first, last + 1):
             bpy.data.scenes[scene_name].frame_set(number)
-            if live.status(uid):
-                raise BakeError(f"Frame {number} could not be simulated: {live.status(uid)}")
+            for uid in uids:
+                if live.status(uid):
+                    raise BakeError(f"Frame {number} could not be simulated: {live.status(uid)}")
             yield (number - first) / (last - first)
-        frames = live.frames_of(uid)
-        not_exact_since = live.not_exact_since(uid)
-        obj = rods.find(uid)
-        if obj is None or len(frames) < last - first + 1:
-            raise BakeError("The rod was changed while it was baked: try again")
-        make_keys(obj, [frames[number] for number in range(first, last + 1)], first)
-        live.forget(uid)
+        not_exact_since = live.not_exact_since(bpy.data.scenes[scene_name])
+        bake_memory(uids, bpy.data.scenes[scene_name])
     finally:
         bpy.data.scenes[scene_name].frame_set(frame, subframe=subframe)
     return not_exact_since
+
+
+def bake_memory(uids: list[str], scene: bpy.types.Scene) -> None:
+    """Makes keys of the frames in memory, of all these rods or of none."""
+    found = []
+    for uid in uids:
+        obj, frames = rods.find(uid), live.frames_of(uid, scene)
+        numbers = range(scene.frame_start, min(scene.frame_end, max(frames, default=0)) + 1)
+        if obj is None or len(numbers) < 2 or not all(number in frames for number in numbers):
+            raise BakeError("The rod was changed while it was baked: try again")
+        found.append((obj, [frames[number] for number in numbers]))
+    for obj, rows in found:
+        make_keys(obj, rows, scene.frame_start)
 
 
 def make_keys(obj: bpy.types.Object, frames: list[Rows], first_frame: int) -> None:

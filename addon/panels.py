@@ -105,6 +105,9 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
         else:
             layout.label(text=live.info(context.object, scene), icon="INFO")
             layout.operator("tendril.bake", text=f"Bake Frames {scene.frame_start} to {scene.frame_end}", icon="REC")
+        column = layout.column(align=True)
+        column.operator("tendril.bake_all")
+        column.operator("tendril.bake_delete_all")
 
 
 CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_ends, TENDRIL_PT_simulation, TENDRIL_PT_cache)

@@ -1,4 +1,4 @@
-"""A Blender object as a scene of the core: one rod per spline, in world space and in metres."""
+"""A Blender object as rods of the core: one per spline, in world space and in metres."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Material, Rod, Scene, TendrilError
+from ...core import Material, Rod, TendrilError
 from .curves import Rows, spline_kinds
 from .strands import SplineKind, Strand, make_strand
 
@@ -27,40 +27,39 @@ REST_SHAPES = {"AS_DRAWN": "as drawn", "STRAIGHT": "straight"}
 
 
 @dataclass(frozen=True)
-class HeldEnd:
-    hold: int
+class Held:
+    """A vertex that goes where the object goes."""
+
+    strand: int
+    vertex: int
     clamped: bool
     place: Array  # (3,) m, where it is at the start
 
 
 @dataclass(frozen=True)
-class Description:
-    """All that the simulation of one object starts from. Holds no reference to Blender's data."""
+class RodDescription:
+    """What one object brings into the simulation. Holds no reference to Blender's data."""
 
-    scene: Scene
     kinds: tuple[SplineKind, ...]
     rows: Rows  # of the drawn curve, in its own space
-    strands: tuple[Strand, ...]  # the k-th is that of the k-th rod
-    held_ends: tuple[HeldEnd, ...]
-    pose: Array  # (4, 4), see `pose_of`
-    first_frame: int
-    frame_rate: float
-    substeps: int
+    strands: tuple[Strand, ...]
+    rods: tuple[Rod, ...]  # one for each strand
+    held: tuple[Held, ...]
+    model: str
+    pose: Array  # (4, 4) at the start, see `pose_of`
 
     @property
     def layout(self) -> tuple[tuple[str, int], ...]:
         return tuple((kind.type, kind.count) for kind in self.kinds)
 
-    @property
-    def signature(self) -> tuple[object, ...]:
-        """Equal for equal simulations, as far as they are known at the start."""
-        return self.scene.fingerprint(), self.kinds, self.first_frame, self.frame_rate, self.substeps
-
-    def shown(self, frame: Frame, pose: Array) -> Rows:
+    def shown(self, frame: Frame, first_rod: int, pose: Array) -> Rows:
         """The control rows that show a frame on the object, which stands at `pose`."""
-        world = np.concatenate([s.controls(frame.positions(k), frame.directors(k)) for k, s in enumerate(self.strands)])
+        numbers = range(first_rod, first_rod + len(self.strands))
+        controls = [
+            s.controls(frame.positions(k), frame.directors(k)) for k, s in zip(numbers, self.strands, strict=True)
+        ]
         inverse = np.linalg.inv(pose)
-        return (world @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
+        return (np.concatenate(controls) @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
 
 
 def rods_in(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
@@ -116,24 +115,17 @@ def metres_per_unit(scene: bpy.types.Scene) -> float:
     return 1.0 if units.system == "NONE" else float(units.scale_length)
 
 
-def describe(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, rows: Rows) -> Description:
+def describe_rod(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, rows: Rows) -> RodDescription:
     """What is simulated for this object: the drawn curve `rows`, at `pose`, with its settings. Raises TendrilError."""
-    settings, air, scale = obj.tendril, scene.tendril, metres_per_unit(scene)
-    curve = obj.data
+    settings, scale = obj.tendril, metres_per_unit(scene)
     world = rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]
-    gravity = np.array(scene.gravity, dtype=np.float64) * scale if scene.use_gravity else np.zeros(3)
-    core_scene = Scene(
-        gravity,
-        air_density=air.air_density,
-        wind=np.array(air.wind, dtype=np.float64) * scale,
-        drag=air.drag,
-    )
     material = material_of(settings)
-    kinds = spline_kinds(curve)
+    kinds = spline_kinds(obj.data)
     if not kinds:
         raise TendrilError("the curve", "empty", "draw at least one spline")
     strands: list[Strand] = []
-    held_ends: list[HeldEnd] = []
+    rods: list[Rod] = []
+    held: list[Held] = []
     start = 0
     for number, kind in enumerate(kinds):
         try:
@@ -149,21 +141,11 @@ def describe(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, rows: R
             if len(kinds) == 1:
                 raise
             raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
-        rod_id = core_scene.add(rod, model=settings.model)
-        held_ends.extend(_hold_ends(core_scene, rod_id, strand, settings))
+        held.extend(_held_ends(number, strand, settings))
         strands.append(strand)
+        rods.append(rod)
         start += kind.rows
-    return Description(
-        scene=core_scene,
-        kinds=kinds,
-        rows=rows,
-        strands=tuple(strands),
-        held_ends=tuple(held_ends),
-        pose=pose,
-        first_frame=scene.frame_start,
-        frame_rate=scene.render.fps / scene.render.fps_base,
-        substeps=air.substeps,
-    )
+    return RodDescription(kinds, rows, tuple(strands), tuple(rods), tuple(held), settings.model, pose)
 
 
 def material_of(settings: bpy.types.PropertyGroup) -> Material:
@@ -178,20 +160,18 @@ def material_of(settings: bpy.types.PropertyGroup) -> Material:
     )
 
 
-def held_motion(description: Description, pose: Array) -> Iterator[tuple[int, Array, Array | None]]:
-    """Where the held ends are when the object stands at `pose`: hold, position, rotation for a clamp."""
-    moved = pose @ np.linalg.inv(description.pose)
+def moved_since(start: Array, pose: Array) -> tuple[Array, Array]:
+    """The way from one pose to another (4, 4), and the rotation of it (3, 3)."""
+    moved = pose @ np.linalg.inv(start)
     # The nearest rotation: an object that is also scaled or sheared over time turns its clamps without deforming them.
     u, _, v = np.linalg.svd(moved[:3, :3])
     u[:, -1] *= np.sign(np.linalg.det(u @ v))
-    for end in description.held_ends:
-        yield end.hold, moved[:3, :3] @ end.place + moved[:3, 3], u @ v if end.clamped else None
+    return moved, u @ v
 
 
-def _hold_ends(scene: Scene, rod_id: int, strand: Strand, settings: bpy.types.PropertyGroup) -> Iterator[HeldEnd]:
-    for where, hold, vertex in (("start", settings.start_hold, 0), ("end", settings.end_hold, -1)):
-        if hold == "FREE" or (strand.closed and where == "end"):  # a ring has one seam, not two ends
+def _held_ends(number: int, strand: Strand, settings: bpy.types.PropertyGroup) -> Iterator[Held]:
+    for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
+        if hold == "FREE" or (strand.closed and is_end):  # a ring has one seam, not two ends
             continue
-        clamped = hold == "CLAMP"
-        hold_id = scene.clamp(rod_id, where) if clamped else scene.pin(rod_id, where)
-        yield HeldEnd(hold_id, clamped, strand.vertices[vertex].copy())
+        vertex = len(strand.vertices) - 1 if is_end else 0
+        yield Held(number, vertex, hold == "CLAMP", strand.vertices[vertex].copy())

@@ -1,4 +1,4 @@
-"""Bake and delete bake."""
+"""Bake and delete bakes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import bpy
 
 from .. import live
 from ..bake import BakeError, bake, delete_bake, why_not_bakeable
+from ..bridge.rods import rods_in
 
 # How long the window may wait for the next event while a bake runs, s.
 PATIENCE = 0.05
 
 
-class TENDRIL_OT_bake(bpy.types.Operator):
-    """Simulate all frames of the scene and store them as shape keys: the file then plays without the add-on"""
-
-    bl_idname = "tendril.bake"
-    bl_label = "Bake"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+class _Bakes:
+    """Simulates all frames of the scene and makes keys: with progress and ESC in the window, plainly without one."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if not self._begin(context):
@@ -54,13 +51,13 @@ class TENDRIL_OT_bake(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _begin(self, context: bpy.types.Context) -> bool:
-        obj = context.active_object
-        problem = why_not_bakeable(obj, context.scene)
+        live.give_unique_ids()
+        chosen = self.choose(context)
+        problem = next(filter(None, (why_not_bakeable(obj, context.scene) for obj in chosen)), None)
         if problem:
             self.report({"ERROR"}, problem)
             return False
-        live.give_unique_ids()
-        self._steps = bake(obj.tendril.uid, context.scene.name)
+        self._steps = bake([obj.tendril.uid for obj in chosen], context.scene.name)
         self._progress = 0.0
         return True
 
@@ -83,6 +80,31 @@ class TENDRIL_OT_bake(bpy.types.Operator):
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
 
+    def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
+        raise NotImplementedError
+
+
+class TENDRIL_OT_bake(_Bakes, bpy.types.Operator):
+    """Simulate all frames of the scene and store this rod's as shape keys: the file then plays without the add-on"""
+
+    bl_idname = "tendril.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
+        return [context.active_object]
+
+
+class TENDRIL_OT_bake_all(_Bakes, bpy.types.Operator):
+    """Simulate all frames of the scene once and store those of all its rods as shape keys"""
+
+    bl_idname = "tendril.bake_all"
+    bl_label = "Bake All Rods"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
+        return [obj for obj in rods_in(context.scene.objects) if not obj.tendril.baked] or [None]
+
 
 class TENDRIL_OT_bake_delete(bpy.types.Operator):
     """Remove the baked shape keys: the rod is simulated again"""
@@ -103,4 +125,21 @@ class TENDRIL_OT_bake_delete(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TENDRIL_OT_bake, TENDRIL_OT_bake_delete)
+class TENDRIL_OT_bake_delete_all(bpy.types.Operator):
+    """Remove the baked shape keys of all rods of the scene: they are simulated again"""
+
+    bl_idname = "tendril.bake_delete_all"
+    bl_label = "Delete All Bakes"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        baked = [obj for obj in rods_in(context.scene.objects) if obj.tendril.baked and obj.mode != "EDIT"]
+        if not baked:
+            self.report({"ERROR"}, "No rod of the scene is baked")
+            return {"CANCELLED"}
+        for obj in baked:
+            delete_bake(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (TENDRIL_OT_bake, TENDRIL_OT_bake_all, TENDRIL_OT_bake_delete, TENDRIL_OT_bake_delete_all)

@@ -33,7 +33,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             pose = rods.pose_of(obj.matrix_world, scene)
             if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
                 settings.radius = obj.data.bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
-            rods.describe(obj, scene, pose, curves.read_rows(obj.data))
+            rods.describe_rod(obj, scene, pose, curves.read_rows(obj.data))
         except TendrilError as error:
             if radius_is_new:
                 settings.property_unset("radius")
@@ -75,7 +75,7 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
             curves.restore_drawn(obj.data)
         curves.restore_dimensions(obj.data)
         curves.forget_drawn(obj.data)
-        live.forget(obj.tendril.uid)
+        live.forget_rod(obj.tendril.uid)
         obj.tendril.enabled = False
         return {"FINISHED"}
 

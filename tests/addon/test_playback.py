@@ -43,7 +43,7 @@ def test_every_kind_of_spline_follows_its_rod():
     shown = play(obj, 10)
     rows = shown[1].astype(np.float64)
     strands, starts = [], [0]
-    for kind in live._running[obj.tendril.uid].description.kinds:
+    for kind in live.running_of(bpy.context.scene).description.parts[obj.tendril.uid].described.kinds:
         strands.append(make_strand(kind, rows[starts[-1] : starts[-1] + kind.rows]))
         starts.append(starts[-1] + kind.rows)
     frames = core_run(obj, [(strand.vertices, strand.closed) for strand in strands], 10)
@@ -134,9 +134,9 @@ def test_a_changed_setting_starts_anew_at_the_start_frame():
 def test_an_unchanged_scene_keeps_its_frames_over_a_reset():
     obj = make_rod()
     play(obj, 6)
-    simulation = live._running[obj.tendril.uid].simulation
+    simulation = live.simulation_of(bpy.context.scene)
     play(obj, 6)
-    assert live._running[obj.tendril.uid].simulation is simulation
+    assert live.simulation_of(bpy.context.scene) is simulation
 
 
 def test_an_edit_at_the_start_frame_is_the_new_drawn_shape():

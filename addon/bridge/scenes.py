@@ -1,0 +1,90 @@
+"""A Blender scene as one scene of the core: all its rods together, so that they can touch each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...core import Scene
+from .rods import Array, RodDescription, metres_per_unit, moved_since
+
+
+@dataclass(frozen=True)
+class Part:
+    """A rod object in the simulation of its scene."""
+
+    described: RodDescription
+    first_rod: int  # in the core's scene; its splines follow one another
+    holds: tuple[int, ...]  # in the core's scene, one for each that is described
+
+
+@dataclass(frozen=True)
+class SceneDescription:
+    """All that the simulation of a scene starts from. Holds no reference to Blender's data."""
+
+    scene: Scene
+    parts: Mapping[str, Part]  # by the uid of the object
+    first_frame: int
+    frame_rate: float
+    substeps: int
+
+    @property
+    def signature(self) -> tuple[object, ...]:
+        """Equal for equal simulations, as far as they are known at the start."""
+        kinds = tuple((uid, part.described.kinds) for uid, part in self.parts.items())
+        return self.scene.fingerprint(), kinds, self.first_frame, self.frame_rate, self.substeps
+
+
+def describe_scene(scene: bpy.types.Scene, rods: Mapping[str, RodDescription]) -> SceneDescription:
+    """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
+    shared, scale = scene.tendril, metres_per_unit(scene)
+    core_scene = Scene(
+        np.array(scene.gravity, dtype=np.float64) * scale if scene.use_gravity else np.zeros(3),
+        air_density=shared.air_density,
+        wind=np.array(shared.wind, dtype=np.float64) * scale,
+        drag=shared.drag,
+    )
+    return SceneDescription(
+        scene=core_scene,
+        parts={uid: _add(core_scene, described) for uid, described in rods.items()},
+        first_frame=scene.frame_start,
+        frame_rate=scene.render.fps / scene.render.fps_base,
+        substeps=shared.substeps,
+    )
+
+
+def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) -> tuple[object, ...]:
+    """All settings that make a difference, quick enough for drawing a panel."""
+    shared, render, units = scene.tendril, scene.render, scene.unit_settings
+    return (
+        (shared.substeps, shared.air_density, shared.drag, *shared.wind),
+        (scene.use_gravity, *scene.gravity, units.system, units.scale_length),
+        (scene.frame_start, render.fps, render.fps_base),
+        tuple((uid, *_settings_of_rod(obj.tendril)) for uid, obj in rods.items()),
+    )
+
+
+def held_motion(part: Part, pose: Array) -> Iterator[tuple[int, Array, Array | None]]:
+    """Where the holds of a rod are when its object stands at `pose`: hold, position, rotation for a clamp."""
+    moved, rotation = moved_since(part.described.pose, pose)
+    for hold, held in zip(part.holds, part.described.held, strict=True):
+        yield hold, moved[:3, :3] @ held.place + moved[:3, 3], rotation if held.clamped else None
+
+
+def _add(scene: Scene, described: RodDescription) -> Part:
+    ids = [scene.add(rod, model=described.model) for rod in described.rods]
+    holds = []
+    for held in described.held:
+        hold = scene.clamp if held.clamped else scene.pin
+        holds.append(hold(ids[held.strand], held.vertex))
+    return Part(described, ids[0], tuple(holds))
+
+
+def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
+    material: tuple[object, ...] = (rod.material,)
+    if rod.material == "CUSTOM":
+        material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
+    return (rod.model, rod.radius, rod.rest_shape, rod.start_hold, rod.end_hold, *material)

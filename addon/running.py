@@ -1,0 +1,112 @@
+"""A simulation that runs: the core's, and the frames it has given so far, as they are shown."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import bpy
+import numpy as np
+
+from .bridge.curves import Rows
+from .bridge.rods import Array
+from .bridge.scenes import SceneDescription, held_motion
+
+if TYPE_CHECKING:
+    from ..core import Frame, Simulation
+
+Poses = Mapping[str, Array]  # of objects, by uid
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A frame as it is shown."""
+
+    rows: Mapping[str, Rows]  # of the curves, by the uid of the rod
+    poses: Poses  # where the objects stood
+
+
+@dataclass
+class Running:
+    """The simulation of one scene."""
+
+    description: SceneDescription
+    simulation: Simulation
+    settings: tuple[object, ...]  # as they were when it was made
+    left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
+    moments: dict[int, Moment] = field(default_factory=dict)
+    outdated: bool = False
+    not_exact_since: int | None = None
+
+    @property
+    def first_frame(self) -> int:
+        return self.description.first_frame
+
+    @property
+    def last_frame(self) -> int:
+        return self.simulation.frame
+
+    def step(self, poses: Poses) -> None:
+        """One frame further, at whose end the objects stand at `poses`; what has none stays where it was."""
+        before = self.moments[self.last_frame].poses
+        for uid, pose in poses.items():
+            part = self.description.parts.get(uid)
+            if part is not None and not np.array_equal(pose, before.get(uid)):
+                for hold, position, rotation in held_motion(part, pose):
+                    self.simulation.move(hold, position=position, rotation=rotation)
+        frame = self.simulation.step_frame()
+        self.moments[frame.number] = self._moment(frame, poses)
+        if not frame.report.converged and self.not_exact_since is None:
+            self.not_exact_since = frame.number
+
+    def compare(self, number: int, poses: Poses) -> None:
+        """Notices that something stands elsewhere in a frame than it did when the frame was simulated."""
+        moment = self.moments.get(number)
+        if moment is not None:
+            same = all(np.array_equal(pose, poses.get(uid)) for uid, pose in moment.poses.items())
+            self.outdated = self.outdated or not same
+
+    def _moment(self, frame: Frame, poses: Poses) -> Moment:
+        rows, known = {}, {}
+        for uid, part in self.description.parts.items():
+            if uid in poses:
+                known[uid] = poses[uid]
+                rows[uid] = part.described.shown(frame, part.first_rod, poses[uid])
+            else:  # it can't be seen now, and its holds were left behind
+                self.outdated = True
+        return Moment(rows, known)
+
+
+def start(description: SceneDescription, settings: tuple[object, ...], left_out: Mapping[str, str]) -> Running:
+    """A simulation that stands at the first frame."""
+    _choose_kernel_cache()
+    from ..core import Simulation  # late: it imports numba and SciPy
+
+    simulation = Simulation(
+        description.scene,
+        description.frame_rate,
+        substeps=description.substeps,
+        first_frame=description.first_frame,
+    )
+    drawn = simulation.current()
+    for part in description.parts.values():
+        for k, strand in enumerate(part.described.strands, start=part.first_rod):
+            strand.bind(drawn.directors(k))
+    running = Running(description, simulation, settings, left_out)
+    running.moments[description.first_frame] = Moment(
+        rows={uid: part.described.rows for uid, part in description.parts.items()},
+        poses={uid: part.described.pose for uid, part in description.parts.items()},
+    )
+    return running
+
+
+@functools.cache
+def _choose_kernel_cache() -> None:
+    """Compiled kernels of an installed extension lie in its own folder, which survives upgrades."""
+    root = __package__.rpartition(".")[0]
+    if root.startswith("bl_ext."):
+        from ..core import jit
+
+        jit.set_cache_folder(bpy.utils.extension_path_user(root, path="numba", create=True))
