@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..core import TendrilError
-from .bridge import curves, rods, scenes
+from .bridge import colliders, curves, rods, scenes
+from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.rods import Array
 from .bridge.scenes import SceneDescription
@@ -30,15 +31,24 @@ _status: dict[str, str] = {}  # why a rod does not move as expected, by its uid
 _standing: dict[int, float] = {}  # per scene: the frame it stands at
 # Where objects are at the start frame, per object and mode of the depsgraph: a render has poses of its own.
 _start_poses: dict[tuple[str, str], Array] = {}
+# The same of colliders, per scene and mode.
+_start_colliders: dict[tuple[int, str], dict[str, ColliderDescription]] = {}
+_notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
 
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
     """Looks where objects are as the start frame is left: the user may have moved them while standing there."""
     if _standing.get(scene.session_uid) != scene.frame_start:
         return
-    for uid, obj in _taking_part(scene).items():
+    objects = _taking_part(scene)
+    for uid, obj in objects.items():
         with _told_at([uid]):
             _start_poses[uid, "VIEWPORT"] = rods.pose_of(obj.matrix_world, scene)
+    # As they were last evaluated. Nothing is evaluated here: this may be the thread of a render.
+    depsgraph = next((layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None), None)
+    if objects and depsgraph is not None:
+        with _told_at(objects):
+            _look_at_colliders(scene, depsgraph)
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -53,7 +63,7 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 
 def clear() -> None:
-    for memory in (_running, _status, _standing, _start_poses):
+    for memory in (_running, _status, _standing, _start_poses, _start_colliders, _notes):
         memory.clear()
 
 
@@ -86,6 +96,11 @@ def forget_rod(uid: str) -> None:
 
 def status(uid: str) -> str:
     return _status.get(uid, "")
+
+
+def notes(scene: bpy.types.Scene) -> list[str]:
+    """What is to be said of the colliders of a scene, a sentence each."""
+    return _notes.get(scene.session_uid, [])
 
 
 def running_of(scene: bpy.types.Scene) -> Running | None:
@@ -147,8 +162,10 @@ def _told_at(uids: Iterable[str]) -> Iterator[None]:
 
 
 def _taking_part(scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
-    """The rods to be simulated, by uid. What is baked does not move any more."""
-    return {obj.tendril.uid: obj for obj in rods.rods_in(scene.objects) if not obj.tendril.baked}
+    """The rods to be simulated, by uid. Baked ones are needed only for what still moves and runs into them."""
+    found = {obj.tendril.uid: obj for obj in rods.rods_in(scene.objects)}
+    moving = {uid: obj for uid, obj in found.items() if not obj.tendril.baked}
+    return found if moving and scene.tendril.rod_contact else moving
 
 
 def _visit(
@@ -160,7 +177,7 @@ def _visit(
     frame, subframe, first = scene.frame_current, scene.frame_subframe, scene.frame_start
     poses: dict[str, Array] = {}
     able: dict[str, bpy.types.Object] = {}
-    owners = rods.owners_of_curves()
+    owners = rods.owners_of_curves() if objects else {}
     for uid, obj in objects.items():
         with _told_at([uid]):
             poses[uid] = rods.pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
@@ -170,9 +187,11 @@ def _visit(
             able[uid] = obj
     if frame <= first:
         for obj in able.values():
-            show_drawn(obj)
+            if not obj.tendril.baked:
+                show_drawn(obj)
         if frame == first and subframe == 0.0:
             _start_poses.update({(uid, depsgraph.mode): pose for uid, pose in poses.items()})
+            _look_at_colliders(scene, depsgraph)
             _keep_if_same(scene, _describe(scene, able, depsgraph.mode))
     elif came_from_start:
         description = _describe(scene, able, depsgraph.mode)
@@ -182,13 +201,28 @@ def _visit(
             _running[scene.session_uid] = start(description, settings, left_out)
     running = running_of(scene)
     if running is not None and subframe == 0.0:
+        if running.description.colliders:
+            poses.update(colliders.poses_of_colliders(scene, depsgraph))
         running.compare(frame, poses)
         if frame == running.last_frame + 1:
-            running.step(poses)
+            _step(running, scene, depsgraph, poses)
     for uid, obj in able.items():
-        if uid not in _status:
+        if uid not in _status and not obj.tendril.baked:
             with _told_at([uid]):
                 show(obj, running, frame, subframe, first)
+
+
+def _step(running: Running, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, poses: dict[str, Array]) -> None:
+    places, lost = colliders.moved_colliders(scene, depsgraph, running.description.colliders)
+    said = _notes.setdefault(scene.session_uid, [])
+    said += [note for note in lost if note not in said]
+    running.step(poses, places)
+
+
+def _look_at_colliders(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    found, said = colliders.read_colliders(scene, depsgraph)
+    _start_colliders[scene.session_uid, depsgraph.mode] = found
+    _notes[scene.session_uid] = said
 
 
 def _describe(scene: bpy.types.Scene, objects: dict[str, bpy.types.Object], mode: str) -> SceneDescription | None:
@@ -199,7 +233,9 @@ def _describe(scene: bpy.types.Scene, objects: dict[str, bpy.types.Object], mode
         if start_pose is not None:
             with _told_at([uid]):
                 described[uid] = rods.describe_rod(obj, scene, start_pose, curves.drawn_rows(obj.data))
-    return scenes.describe_scene(scene, described) if described else None
+    if not described:
+        return None
+    return scenes.describe_scene(scene, described, _start_colliders.get((scene.session_uid, mode), {}))
 
 
 def _keep_if_same(scene: bpy.types.Scene, description: SceneDescription | None) -> bool:

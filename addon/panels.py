@@ -5,11 +5,17 @@ from __future__ import annotations
 import bpy
 
 from . import live
+from .bridge.colliders import colliders_of, has_collision_physics
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     """Among Blender's own buttons that add physics to an object."""
     obj = context.object
+    if obj is not None and obj.type == "MESH":
+        if obj in set(colliders_of(context.scene)):
+            self.layout.operator("tendril.collider_remove", text="Rod Collider", icon="X")
+        else:
+            self.layout.operator("tendril.collider_add", text="Rod Collider", icon="MOD_PHYSICS")
     if obj is None or obj.type != "CURVE":
         return
     if obj.tendril.enabled:
@@ -78,6 +84,41 @@ class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):
         layout.prop(rod, "end_hold")
 
 
+class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
+    bl_label = "Collisions"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        layout.prop(context.object.tendril, "friction")
+        layout.label(text="Shared by all rods of the scene")
+        layout.prop(context.scene.tendril, "rod_contact")
+        layout.prop(context.scene.tendril, "colliders")
+        for note in live.notes(context.scene):
+            layout.label(text=note, icon="ERROR")
+
+
+class TENDRIL_PT_collider(bpy.types.Panel):
+    bl_label = "Rod Collider"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj in set(colliders_of(context.scene))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        if has_collision_physics(context.object):
+            layout.label(text="Thickness (outer) and friction (cloth) are those of Collision", icon="INFO")
+        else:
+            layout.prop(context.object.tendril_collider, "thickness")
+            layout.prop(context.object.tendril_collider, "friction")
+
+
 class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
     bl_label = "Simulation"
     bl_parent_id = "TENDRIL_PT_rod"
@@ -110,7 +151,15 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
         column.operator("tendril.bake_delete_all")
 
 
-CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_ends, TENDRIL_PT_simulation, TENDRIL_PT_cache)
+CLASSES = (
+    TENDRIL_PT_rod,
+    TENDRIL_PT_material,
+    TENDRIL_PT_ends,
+    TENDRIL_PT_collisions,
+    TENDRIL_PT_simulation,
+    TENDRIL_PT_cache,
+    TENDRIL_PT_collider,
+)
 
 
 def register() -> None:

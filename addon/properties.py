@@ -1,10 +1,18 @@
 """What people set, per object and per scene. SI units: lengths are shown in the units of the scene."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ..core import Material
-from ..core.scene import MODELS
+from ..core.scene import DEFAULT_FRICTION, MODELS
 from .bridge.rods import MATERIALS
 
 _MODEL_NAMES = {
@@ -117,6 +125,17 @@ class TendrilRod(bpy.types.PropertyGroup):
         precision=0,
         step=1000,
     )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coefficient of friction of the surface. Between two surfaces it is the root of the product of "
+        "theirs: ice 0.05, wood 0.4, rubber 1",
+        default=DEFAULT_FRICTION,
+        min=0.0,
+        max=100.0,
+        soft_max=2.0,
+        precision=2,
+        step=1,
+    )
     rest_shape: EnumProperty(
         name="Rest Shape",
         description="The shape the rod has when nothing pulls on it",
@@ -139,6 +158,16 @@ class TendrilRod(bpy.types.PropertyGroup):
 class TendrilScene(bpy.types.PropertyGroup):
     """What all rods of a scene share"""
 
+    rod_contact: BoolProperty(
+        name="Rods Collide",
+        description="Rods collide with each other and with themselves. With colliders they always do",
+        default=False,
+    )
+    colliders: PointerProperty(
+        name="Colliders",
+        description="The meshes in this collection are what rods collide with, moving and deforming ones included",
+        type=bpy.types.Collection,
+    )
     substeps: IntProperty(
         name="Substeps",
         description="Steps per frame. More are more exact and slower",
@@ -180,18 +209,47 @@ class TendrilScene(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (TendrilRod, TendrilScene)
+class TendrilCollider(bpy.types.PropertyGroup):
+    """The surface of a mesh that rods collide with, where Blender's own Collision physics does not say it"""
+
+    thickness: FloatProperty(
+        name="Thickness",
+        description="Rods keep this distance from the surface, on top of their radius",
+        default=0.0,
+        min=0.0,
+        max=10.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coefficient of friction of the surface. Between two surfaces it is the root of the product of "
+        "theirs: ice 0.05, wood 0.4, rubber 1",
+        default=DEFAULT_FRICTION,
+        min=0.0,
+        max=100.0,
+        soft_max=2.0,
+        precision=2,
+        step=1,
+    )
+
+
+CLASSES = (TendrilRod, TendrilScene, TendrilCollider)
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Object.tendril = bpy.props.PointerProperty(type=TendrilRod)
-    bpy.types.Scene.tendril = bpy.props.PointerProperty(type=TendrilScene)
+    bpy.types.Object.tendril = PointerProperty(type=TendrilRod)
+    bpy.types.Object.tendril_collider = PointerProperty(type=TendrilCollider)
+    bpy.types.Scene.tendril = PointerProperty(type=TendrilScene)
 
 
 def unregister() -> None:
     del bpy.types.Scene.tendril
+    del bpy.types.Object.tendril_collider
     del bpy.types.Object.tendril
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 
+from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.rods import Array
 from .bridge.scenes import SceneDescription, held_motion
@@ -37,6 +38,7 @@ class Running:
     settings: tuple[object, ...]  # as they were when it was made
     left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
     moments: dict[int, Moment] = field(default_factory=dict)
+    colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
     outdated: bool = False
     not_exact_since: int | None = None
 
@@ -48,14 +50,20 @@ class Running:
     def last_frame(self) -> int:
         return self.simulation.frame
 
-    def step(self, poses: Poses) -> None:
-        """One frame further, at whose end the objects stand at `poses`; what has none stays where it was."""
+    def step(self, poses: Poses, colliders: Mapping[str, Array]) -> None:
+        """One frame further, at whose end the objects stand at `poses` and colliders have these vertices; what is not
+        among them stays where it was."""
         before = self.moments[self.last_frame].poses
         for uid, pose in poses.items():
             part = self.description.parts.get(uid)
             if part is not None and not np.array_equal(pose, before.get(uid)):
                 for hold, position, rotation in held_motion(part, pose):
                     self.simulation.move(hold, position=position, rotation=rotation)
+        for number, (key, described) in enumerate(self.description.colliders.items()):
+            vertices = colliders.get(key)
+            if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
+                self.simulation.move_collider(number, vertices=vertices)
+                self.colliders[key] = vertices
         frame = self.simulation.step_frame()
         self.moments[frame.number] = self._moment(frame, poses)
         if not frame.report.converged and self.not_exact_since is None:
@@ -68,8 +76,12 @@ class Running:
             same = all(np.array_equal(pose, poses.get(uid)) for uid, pose in moment.poses.items())
             self.outdated = self.outdated or not same
 
+    def _vertices_of(self, key: str, described: ColliderDescription) -> Array:
+        return self.colliders.get(key, np.asarray(described.shape.vertices))
+
     def _moment(self, frame: Frame, poses: Poses) -> Moment:
-        rows, known = {}, {}
+        rows: dict[str, Rows] = {}
+        known = {key: poses[key] for key in self.description.colliders if key in poses}
         for uid, part in self.description.parts.items():
             if uid in poses:
                 known[uid] = poses[uid]
@@ -97,7 +109,10 @@ def start(description: SceneDescription, settings: tuple[object, ...], left_out:
     running = Running(description, simulation, settings, left_out)
     running.moments[description.first_frame] = Moment(
         rows={uid: part.described.rows for uid, part in description.parts.items()},
-        poses={uid: part.described.pose for uid, part in description.parts.items()},
+        poses={
+            **{uid: part.described.pose for uid, part in description.parts.items()},
+            **{key: collider.pose for key, collider in description.colliders.items()},
+        },
     )
     return running
 

@@ -46,6 +46,7 @@ class RodDescription:
     rods: tuple[Rod, ...]  # one for each strand
     held: tuple[Held, ...]
     model: str
+    friction: float
     pose: Array  # (4, 4) at the start, see `pose_of`
 
     @property
@@ -145,7 +146,8 @@ def describe_rod(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, row
         strands.append(strand)
         rods.append(rod)
         start += kind.rows
-    return RodDescription(kinds, rows, tuple(strands), tuple(rods), tuple(held), settings.model, pose)
+    model, friction = settings.model, settings.friction
+    return RodDescription(kinds, rows, tuple(strands), tuple(rods), tuple(held), model, friction, pose)
 
 
 def material_of(settings: bpy.types.PropertyGroup) -> Material:

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Scene
+from .colliders import ColliderDescription, settings_of_colliders
 from .rods import Array, RodDescription, metres_per_unit, moved_since
 
 
@@ -27,6 +28,7 @@ class SceneDescription:
 
     scene: Scene
     parts: Mapping[str, Part]  # by the uid of the object
+    colliders: Mapping[str, ColliderDescription]  # the k-th is the k-th of the core's scene
     first_frame: int
     frame_rate: float
     substeps: int
@@ -38,7 +40,9 @@ class SceneDescription:
         return self.scene.fingerprint(), kinds, self.first_frame, self.frame_rate, self.substeps
 
 
-def describe_scene(scene: bpy.types.Scene, rods: Mapping[str, RodDescription]) -> SceneDescription:
+def describe_scene(
+    scene: bpy.types.Scene, rods: Mapping[str, RodDescription], colliders: Mapping[str, ColliderDescription]
+) -> SceneDescription:
     """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
     shared, scale = scene.tendril, metres_per_unit(scene)
     core_scene = Scene(
@@ -46,10 +50,14 @@ def describe_scene(scene: bpy.types.Scene, rods: Mapping[str, RodDescription]) -
         air_density=shared.air_density,
         wind=np.array(shared.wind, dtype=np.float64) * scale,
         drag=shared.drag,
+        rod_contact=shared.rod_contact,
     )
+    for collider in colliders.values():
+        core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     return SceneDescription(
         scene=core_scene,
         parts={uid: _add(core_scene, described) for uid, described in rods.items()},
+        colliders=colliders,
         first_frame=scene.frame_start,
         frame_rate=scene.render.fps / scene.render.fps_base,
         substeps=shared.substeps,
@@ -60,7 +68,8 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     """All settings that make a difference, quick enough for drawing a panel."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.air_density, shared.drag, *shared.wind),
+        (shared.substeps, shared.air_density, shared.drag, *shared.wind, shared.rod_contact),
+        settings_of_colliders(scene),
         (scene.use_gravity, *scene.gravity, units.system, units.scale_length),
         (scene.frame_start, render.fps, render.fps_base),
         tuple((uid, *_settings_of_rod(obj.tendril)) for uid, obj in rods.items()),
@@ -75,7 +84,7 @@ def held_motion(part: Part, pose: Array) -> Iterator[tuple[int, Array, Array | N
 
 
 def _add(scene: Scene, described: RodDescription) -> Part:
-    ids = [scene.add(rod, model=described.model) for rod in described.rods]
+    ids = [scene.add(rod, model=described.model, friction=described.friction) for rod in described.rods]
     holds = []
     for held in described.held:
         hold = scene.clamp if held.clamped else scene.pin
@@ -87,4 +96,4 @@ def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
     material: tuple[object, ...] = (rod.material,)
     if rod.material == "CUSTOM":
         material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    return (rod.model, rod.radius, rod.rest_shape, rod.start_hold, rod.end_hold, *material)
+    return (rod.model, rod.radius, rod.friction, rod.rest_shape, rod.start_hold, rod.end_hold, *material)
