@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..core import TendrilError
-from .bridge import colliders, curves, rods, scenes
+from .bridge import attachments, colliders, curves, rods, scenes
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
-from .bridge.rods import Array
+from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .running import Running, start
 from .showing import Unable, check_showable, show, show_drawn, take_edits
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 _running: dict[int, Running] = {}  # by the session uid of the scene
 _status: dict[str, str] = {}  # why a rod does not move as expected, by its uid
 _standing: dict[int, float] = {}  # per scene: the frame it stands at
-# Where objects are at the start frame, per object and mode of the depsgraph: a render has poses of its own.
-_start_poses: dict[tuple[str, str], Array] = {}
+# Where a rod and what it is attached to are at the start frame, by uid and mode of the depsgraph: a render has poses of
+# its own.
+_start_poses: dict[tuple[str, str], dict[str, Array]] = {}
 # The same of colliders, per scene and mode.
 _start_colliders: dict[tuple[int, str], dict[str, ColliderDescription]] = {}
 _notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
@@ -41,14 +42,15 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
     if _standing.get(scene.session_uid) != scene.frame_start:
         return
     objects = _taking_part(scene)
+    # As things were last evaluated. Nothing is evaluated here: this may be the thread of a render.
+    depsgraph = next((layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None), None)
+    if not objects or depsgraph is None:
+        return
     for uid, obj in objects.items():
         with _told_at([uid]):
-            _start_poses[uid, "VIEWPORT"] = rods.pose_of(obj.matrix_world, scene)
-    # As they were last evaluated. Nothing is evaluated here: this may be the thread of a render.
-    depsgraph = next((layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None), None)
-    if objects and depsgraph is not None:
-        with _told_at(objects):
-            _look_at_colliders(scene, depsgraph)
+            _start_poses[uid, depsgraph.mode] = dict(rods.poses_of(obj, scene, depsgraph))
+    with _told_at(objects):
+        _look_at_colliders(scene, depsgraph)
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -180,7 +182,8 @@ def _visit(
     owners = rods.owners_of_curves() if objects else {}
     for uid, obj in objects.items():
         with _told_at([uid]):
-            poses[uid] = rods.pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
+            for key, pose in rods.poses_of(obj, scene, depsgraph):
+                poses[key] = pose
             check_showable(obj, owners[obj.data])
             if take_edits(obj) and running_of(scene) is not None:
                 _running[scene.session_uid].outdated = True
@@ -190,7 +193,8 @@ def _visit(
             if not obj.tendril.baked:
                 show_drawn(obj)
         if frame == first and subframe == 0.0:
-            _start_poses.update({(uid, depsgraph.mode): pose for uid, pose in poses.items()})
+            for uid, obj in able.items():
+                _start_poses[uid, depsgraph.mode] = dict(rods.poses_of(obj, scene, depsgraph))
             _look_at_colliders(scene, depsgraph)
             _keep_if_same(scene, _describe(scene, able, depsgraph.mode))
     elif came_from_start:
@@ -205,17 +209,27 @@ def _visit(
             poses.update(colliders.poses_of_colliders(scene, depsgraph))
         running.compare(frame, poses)
         if frame == running.last_frame + 1:
-            _step(running, scene, depsgraph, poses)
+            _step(running, scene, depsgraph, objects, poses)
     for uid, obj in able.items():
         if uid not in _status and not obj.tendril.baked:
             with _told_at([uid]):
                 show(obj, running, frame, subframe, first)
 
 
-def _step(running: Running, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, poses: dict[str, Array]) -> None:
+def _step(
+    running: Running,
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    objects: dict[str, bpy.types.Object],
+    poses: dict[str, Array],
+) -> None:
     places, lost = colliders.moved_colliders(scene, depsgraph, running.description.colliders)
     said = _notes.setdefault(scene.session_uid, [])
     said += [note for note in lost if note not in said]
+    for uid, obj in objects.items():
+        with _told_at([uid]):
+            if uid in running.description.parts:
+                running.release(uid, attachments.let_go(obj, depsgraph))
     running.step(poses, places)
 
 
@@ -229,10 +243,10 @@ def _describe(scene: bpy.types.Scene, objects: dict[str, bpy.types.Object], mode
     """The scene as it is at the start frame. A rod that can't be described is left out and told why."""
     described = {}
     for uid, obj in objects.items():
-        start_pose = _start_poses.get((uid, mode))
-        if start_pose is not None:
+        if (uid, mode) in _start_poses:
             with _told_at([uid]):
-                described[uid] = rods.describe_rod(obj, scene, start_pose, curves.drawn_rows(obj.data))
+                poses = _start_poses[uid, mode]
+                described[uid] = rods.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
     if not described:
         return None
     return scenes.describe_scene(scene, described, _start_colliders.get((scene.session_uid, mode), {}))

@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import (
     BoolProperty,
+    CollectionProperty,
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
@@ -37,6 +38,48 @@ def _take_preset(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
         material = Material.preset(MATERIALS[self.material])
         for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands"):
             setattr(self, name, getattr(material, name))
+
+
+class TendrilAttachment(bpy.types.PropertyGroup):
+    """A point of a rod that goes where something else goes"""
+
+    where: EnumProperty(
+        name="Where",
+        description="Which point of the rod is attached",
+        items=[
+            ("START", "Start", "The first point of the spline"),
+            ("END", "End", "The last point of the spline"),
+            ("POINT", "Point", "A control point, chosen by its number"),
+        ],
+    )
+    spline: IntProperty(
+        name="Spline", description="Number of the spline, beginning with 0; -1 is all splines", default=-1, min=-1
+    )
+    point: IntProperty(name="Point", description="Number of the control point, beginning with 0", min=0)
+    target: PointerProperty(
+        name="Target",
+        description="The point keeps its place on this object, as it was at the start frame",
+        type=bpy.types.Object,
+    )
+    bone: StringProperty(name="Bone", description="A bone of the armature; without one the object is followed")
+    vertex: IntProperty(
+        name="Vertex",
+        description="Number of a vertex of the mesh, followed as modifiers deform it; -1 follows the object",
+        default=-1,
+        min=-1,
+    )
+    use_rotation: BoolProperty(
+        name="Orientation",
+        description="The direction and the twist of the rod follow the target too; without it the rod turns freely",
+    )
+    influence: FloatProperty(
+        name="Influence",
+        description="Below a half the attachment lets go. Animate it to release a rod on the way; then it stays free",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
 
 
 class TendrilRod(bpy.types.PropertyGroup):
@@ -154,6 +197,16 @@ class TendrilRod(bpy.types.PropertyGroup):
         default="FREE",
     )
 
+    pin_by_weight: BoolProperty(
+        name="Pin by Weight",
+        description="Control points with a goal weight of at least a half stay on the object. The weight is in the "
+        "sidebar in Edit Mode",
+    )
+    attachments: CollectionProperty(
+        name="Attachments", description="What the rod hangs on besides its own object", type=TendrilAttachment
+    )
+    active_attachment: IntProperty(description="The attachment that is shown below the list", options={"HIDDEN"})
+
 
 class TendrilScene(bpy.types.PropertyGroup):
     """What all rods of a scene share"""
@@ -236,7 +289,7 @@ class TendrilCollider(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (TendrilRod, TendrilScene, TendrilCollider)
+CLASSES = (TendrilAttachment, TendrilRod, TendrilScene, TendrilCollider)
 
 
 def register() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
-from .bridge.rods import Array
+from .bridge.poses import Array
 from .bridge.scenes import SceneDescription, held_motion
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Running:
     settings: tuple[object, ...]  # as they were when it was made
     left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
     moments: dict[int, Moment] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
     outdated: bool = False
     not_exact_since: int | None = None
@@ -54,11 +55,11 @@ class Running:
         """One frame further, at whose end the objects stand at `poses` and colliders have these vertices; what is not
         among them stays where it was."""
         before = self.moments[self.last_frame].poses
-        for uid, pose in poses.items():
-            part = self.description.parts.get(uid)
-            if part is not None and not np.array_equal(pose, before.get(uid)):
-                for hold, position, rotation in held_motion(part, pose):
-                    self.simulation.move(hold, position=position, rotation=rotation)
+        for part in self.description.parts.values():
+            for key in part.described.start_poses:
+                if key in poses and not np.array_equal(poses[key], before.get(key)):
+                    for hold, position, rotation in held_motion(part, key, poses[key]):
+                        self.simulation.move(hold, position=position, rotation=rotation)
         for number, (key, described) in enumerate(self.description.colliders.items()):
             vertices = colliders.get(key)
             if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
@@ -68,6 +69,14 @@ class Running:
         self.moments[frame.number] = self._moment(frame, poses)
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
+
+    def release(self, uid: str, keys: set[str]) -> None:
+        """Lets go of what follows these attachments of a rod, for good. Raises TendrilError if that can't be."""
+        part = self.description.parts[uid]
+        for hold, held in zip(part.holds, part.described.held, strict=True):
+            if held.follows in keys - self.released:
+                self.simulation.release(hold)
+        self.released |= keys
 
     def compare(self, number: int, poses: Poses) -> None:
         """Notices that something stands elsewhere in a frame than it did when the frame was simulated."""
@@ -83,8 +92,8 @@ class Running:
         rows: dict[str, Rows] = {}
         known = {key: poses[key] for key in self.description.colliders if key in poses}
         for uid, part in self.description.parts.items():
+            known.update({key: poses[key] for key in part.described.start_poses if key in poses})
             if uid in poses:
-                known[uid] = poses[uid]
                 rows[uid] = part.described.shown(frame, part.first_rod, poses[uid])
             else:  # it can't be seen now, and its holds were left behind
                 self.outdated = True
@@ -110,7 +119,7 @@ def start(description: SceneDescription, settings: tuple[object, ...], left_out:
     running.moments[description.first_frame] = Moment(
         rows={uid: part.described.rows for uid, part in description.parts.items()},
         poses={
-            **{uid: part.described.pose for uid, part in description.parts.items()},
+            **{key: pose for part in description.parts.values() for key, pose in part.described.start_poses.items()},
             **{key: collider.pose for key, collider in description.colliders.items()},
         },
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
-from .rods import Array, metres_per_unit
+from .poses import Array, metres_per_unit
 
 # Blender gives the friction of its Collision physics in hundredths.
 BLENDER_FRICTION = 0.01

@@ -75,6 +75,17 @@ def write_rows(curve: bpy.types.Curve, rows: Rows) -> None:
     curve.update_tag()
 
 
+def goal_weights(curve: bpy.types.Curve) -> list[NDArray[np.float32]]:
+    """The goal weight of each control point, per spline."""
+    weights = []
+    for spline in curve.splines:
+        points = spline.bezier_points if spline.type == "BEZIER" else spline.points
+        column = np.empty(len(points), dtype=np.float32)
+        points.foreach_get("weight_softbody", column)
+        weights.append(column)
+    return weights
+
+
 def free_handles(curve: bpy.types.Curve) -> None:
     """Keeps Blender from computing the handles anew: their simulated places count."""
     for spline in curve.splines:

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import Material, Rod, TendrilError
-from .curves import Rows, spline_kinds
+from .attachments import attached_poses, key_of
+from .curves import Rows, goal_weights, spline_kinds
+from .poses import Array, metres_per_unit, pose_of
 from .strands import SplineKind, Strand, make_strand
 
 if TYPE_CHECKING:
     from ...core import Frame
 
-Array = NDArray[np.float64]
-
-# Below it, single precision can't hold the coordinates of what is seen any more.
-SMALLEST_SCALE = 1e-9
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
+# Control points of at least this goal weight are pinned.
+PINNED_FROM = 0.5
 REST_SHAPES = {"AS_DRAWN": "as drawn", "STRAIGHT": "straight"}
 
 
 @dataclass(frozen=True)
 class Held:
-    """A vertex that goes where the object goes."""
+    """A vertex that goes where something goes."""
 
     strand: int
     vertex: int
     clamped: bool
     place: Array  # (3,) m, where it is at the start
+    follows: str  # whose pose: the uid of the object, or the key of an attachment
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class RodDescription:
     held: tuple[Held, ...]
     model: str
     friction: float
-    pose: Array  # (4, 4) at the start, see `pose_of`
+    pose: Array  # (4, 4) of the object at the start
+    start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
 
     @property
     def layout(self) -> tuple[tuple[str, int], ...]:
@@ -101,23 +102,20 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
     return None
 
 
-def pose_of(matrix_world: object, scene: bpy.types.Scene) -> Array:
-    """From the object's own space to world space in metres (4, 4)."""
-    pose = np.array(matrix_world, dtype=np.float64)
-    pose[:3] *= metres_per_unit(scene)
-    axes = np.linalg.norm(pose[:3, :3], axis=0)
-    if not np.all(np.isfinite(pose)) or axes.min() < SMALLEST_SCALE or abs(np.linalg.det(pose[:3, :3] / axes)) < 1e-9:
-        raise TendrilError("the object's scale", 0.0, "it is flat along an axis: give it a scale above zero")
-    return pose
+def poses_of(
+    obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> Iterator[tuple[str, Array]]:
+    """Where the object stands, by its uid, and what it is attached to. Raises TendrilError for what can't be found."""
+    yield obj.tendril.uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
+    yield from attached_poses(obj, scene, depsgraph)
 
 
-def metres_per_unit(scene: bpy.types.Scene) -> float:
-    units = scene.unit_settings
-    return 1.0 if units.system == "NONE" else float(units.scale_length)
-
-
-def describe_rod(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, rows: Rows) -> RodDescription:
-    """What is simulated for this object: the drawn curve `rows`, at `pose`, with its settings. Raises TendrilError."""
+def describe_rod(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows
+) -> RodDescription:
+    """What is simulated for this object: the drawn curve `rows`, with its settings. `poses` are those of the start, see
+    `poses_of`; others don't matter. Raises TendrilError."""
+    pose = poses[obj.tendril.uid]
     settings, scale = obj.tendril, metres_per_unit(scene)
     world = rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]
     material = material_of(settings)
@@ -126,7 +124,6 @@ def describe_rod(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, row
         raise TendrilError("the curve", "empty", "draw at least one spline")
     strands: list[Strand] = []
     rods: list[Rod] = []
-    held: list[Held] = []
     start = 0
     for number, kind in enumerate(kinds):
         try:
@@ -142,12 +139,21 @@ def describe_rod(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, row
             if len(kinds) == 1:
                 raise
             raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
-        held.extend(_held_ends(number, strand, settings))
         strands.append(strand)
         rods.append(rod)
         start += kind.rows
-    model, friction = settings.model, settings.friction
-    return RodDescription(kinds, rows, tuple(strands), tuple(rods), tuple(held), model, friction, pose)
+    held = _held(obj, strands, poses)
+    return RodDescription(
+        kinds=kinds,
+        rows=rows,
+        strands=tuple(strands),
+        rods=tuple(rods),
+        held=tuple(held),
+        model=settings.model,
+        friction=settings.friction,
+        pose=pose,
+        start_poses={key: poses[key] for key in (obj.tendril.uid, *(hold.follows for hold in held))},
+    )
 
 
 def material_of(settings: bpy.types.PropertyGroup) -> Material:
@@ -162,18 +168,50 @@ def material_of(settings: bpy.types.PropertyGroup) -> Material:
     )
 
 
-def moved_since(start: Array, pose: Array) -> tuple[Array, Array]:
-    """The way from one pose to another (4, 4), and the rotation of it (3, 3)."""
-    moved = pose @ np.linalg.inv(start)
-    # The nearest rotation: an object that is also scaled or sheared over time turns its clamps without deforming them.
-    u, _, v = np.linalg.svd(moved[:3, :3])
-    u[:, -1] *= np.sign(np.linalg.det(u @ v))
-    return moved, u @ v
-
-
-def _held_ends(number: int, strand: Strand, settings: bpy.types.PropertyGroup) -> Iterator[Held]:
-    for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
-        if hold == "FREE" or (strand.closed and is_end):  # a ring has one seam, not two ends
+def _held(obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Array]) -> list[Held]:
+    """All that is held: by attachments, by weight, at the ends. What is named first is stronger."""
+    found: dict[tuple[int, int], Held] = {}
+    settings = obj.tendril
+    for number, attachment in enumerate(settings.attachments):
+        key = key_of(settings.uid, number)
+        if key not in poses:
             continue
-        vertex = len(strand.vertices) - 1 if is_end else 0
-        yield Held(number, vertex, hold == "CLAMP", strand.vertices[vertex].copy())
+        for strand, vertex in _attached_vertices(attachment, strands):
+            if (strand, vertex) in found:
+                cure = "another attachment holds the same point: remove one of the two"
+                raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
+            place = strands[strand].vertices[vertex].copy()
+            found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key)
+    if settings.pin_by_weight:
+        for number, (strand, weights) in enumerate(zip(strands, goal_weights(obj.data), strict=True)):
+            for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
+                _hold_if_free(found, number, strand, strand.vertex_of(point), False, settings.uid)
+    for number, strand in enumerate(strands):
+        for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
+            if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
+                vertex = len(strand.vertices) - 1 if is_end else 0
+                _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
+    return list(found.values())
+
+
+def _hold_if_free(
+    found: dict[tuple[int, int], Held], number: int, strand: Strand, vertex: int, clamped: bool, uid: str
+) -> None:
+    if (number, vertex) not in found:
+        found[number, vertex] = Held(number, vertex, clamped, strand.vertices[vertex].copy(), uid)
+
+
+def _attached_vertices(attachment: bpy.types.PropertyGroup, strands: list[Strand]) -> Iterator[tuple[int, int]]:
+    if attachment.spline >= len(strands):
+        raise TendrilError("spline", attachment.spline, f"the last spline of the curve is {len(strands) - 1}")
+    for number, strand in enumerate(strands):
+        if attachment.spline not in (-1, number):
+            continue
+        if attachment.where == "START":
+            yield number, 0
+        elif attachment.where == "END":
+            yield number, len(strand.vertices) - 1
+        elif attachment.point < strand.control_count:
+            yield number, strand.vertex_of(attachment.point)
+        else:
+            raise TendrilError("point", attachment.point, f"the last point of the spline is {strand.control_count - 1}")

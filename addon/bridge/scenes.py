@@ -9,8 +9,10 @@ import bpy
 import numpy as np
 
 from ...core import Scene
+from .attachments import settings_of_attachments
 from .colliders import ColliderDescription, settings_of_colliders
-from .rods import Array, RodDescription, metres_per_unit, moved_since
+from .poses import Array, metres_per_unit, moved_since
+from .rods import RodDescription
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,16 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
         settings_of_colliders(scene),
         (scene.use_gravity, *scene.gravity, units.system, units.scale_length),
         (scene.frame_start, render.fps, render.fps_base),
-        tuple((uid, *_settings_of_rod(obj.tendril)) for uid, obj in rods.items()),
+        tuple((uid, *_settings_of_rod(obj.tendril), settings_of_attachments(obj)) for uid, obj in rods.items()),
     )
 
 
-def held_motion(part: Part, pose: Array) -> Iterator[tuple[int, Array, Array | None]]:
-    """Where the holds of a rod are when its object stands at `pose`: hold, position, rotation for a clamp."""
-    moved, rotation = moved_since(part.described.pose, pose)
+def held_motion(part: Part, key: str, pose: Array) -> Iterator[tuple[int, Array, Array | None]]:
+    """Where holds of a rod are when what they follow stands at `pose`: hold, position, rotation for a clamp."""
+    moved, rotation = moved_since(part.described.start_poses[key], pose)
     for hold, held in zip(part.holds, part.described.held, strict=True):
-        yield hold, moved[:3, :3] @ held.place + moved[:3, 3], rotation if held.clamped else None
+        if held.follows == key:
+            yield hold, moved[:3, :3] @ held.place + moved[:3, 3], rotation if held.clamped else None
 
 
 def _add(scene: Scene, described: RodDescription) -> Part:
@@ -96,4 +99,13 @@ def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
     material: tuple[object, ...] = (rod.material,)
     if rod.material == "CUSTOM":
         material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    return (rod.model, rod.radius, rod.friction, rod.rest_shape, rod.start_hold, rod.end_hold, *material)
+    return (
+        rod.model,
+        rod.radius,
+        rod.friction,
+        rod.rest_shape,
+        rod.start_hold,
+        rod.end_hold,
+        rod.pin_by_weight,
+        *material,
+    )

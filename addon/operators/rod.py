@@ -11,6 +11,7 @@ from ...core import TendrilError
 from .. import live
 from ..bake import delete_bake
 from ..bridge import curves, rods
+from ..bridge.poses import pose_of
 
 
 class TENDRIL_OT_rod_add(bpy.types.Operator):
@@ -30,10 +31,10 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         settings = obj.tendril
         radius_is_new = not settings.is_property_set("radius") and obj.data.bevel_depth > 0.0
         try:
-            pose = rods.pose_of(obj.matrix_world, scene)
+            pose = pose_of(obj.matrix_world, scene)
             if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
                 settings.radius = obj.data.bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
-            rods.describe_rod(obj, scene, pose, curves.read_rows(obj.data))
+            rods.describe_rod(obj, scene, {settings.uid: pose}, curves.read_rows(obj.data))
         except TendrilError as error:
             if radius_is_new:
                 settings.property_unset("radius")

@@ -237,6 +237,9 @@ def test_defaults_are_those_of_the_core():
 
 
 def test_every_setting_has_a_tooltip():
-    for group in (bpy.types.Object.bl_rna, bpy.types.Scene.bl_rna):
-        for setting in group.properties["tendril"].fixed_type.properties:
+    groups = [bpy.types.Object.bl_rna.properties[name].fixed_type for name in ("tendril", "tendril_collider")]
+    groups.append(bpy.types.Scene.bl_rna.properties["tendril"].fixed_type)
+    groups.append(groups[0].properties["attachments"].fixed_type)
+    for group in groups:
+        for setting in group.properties:
             assert setting.identifier in ("rna_type", "name") or len(setting.description) > 10, setting.identifier
