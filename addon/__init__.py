@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import handlers, live, operators, panels, properties
+from . import handlers, memory, operators, panels, properties
 
 _PARTS = (properties, operators, panels, handlers)
 
@@ -15,4 +15,4 @@ def register() -> None:
 def unregister() -> None:
     for part in reversed(_PARTS):
         part.unregister()
-    live.clear()
+    memory.clear()

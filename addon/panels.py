@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import live
+from . import memory
 from .bridge.colliders import colliders_of, has_collision_physics
+from .bridge.scenes import range_of
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
@@ -50,7 +51,7 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        message = live.status(rod.uid)
+        message = memory.status(rod.uid)
         if message:
             layout.label(text=message, icon="ERROR")
         layout.prop(rod, "model")
@@ -132,7 +133,7 @@ class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
         layout.label(text="Shared by all rods of the scene")
         layout.prop(context.scene.tendril, "rod_contact")
         layout.prop(context.scene.tendril, "colliders")
-        for note in live.notes(context.scene):
+        for note in memory.notes(context.scene):
             layout.label(text=note, icon="ERROR")
 
 
@@ -177,14 +178,30 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
         rod, scene = context.object.tendril, context.scene
+        shared = scene.tendril
+        layout.prop(shared, "use_own_range")
+        if shared.use_own_range:
+            column = layout.column(align=True)
+            column.prop(shared, "cache_start")
+            column.prop(shared, "cache_end")
+        layout.prop(shared, "use_disk_cache")
+        layout.label(text=memory.info(scene), icon="INFO")
+        if memory.disk_note(scene):
+            layout.label(text=memory.disk_note(scene), icon="ERROR")
+        frames = range_of(scene)
+        column = layout.column(align=True)
         if rod.baked:
             count = len(context.object.data.shape_keys.key_blocks) if context.object.data.shape_keys else 0
-            layout.label(text=f"{count} frames baked", icon="INFO")
-            layout.operator("tendril.bake_delete", icon="TRASH")
+            column.operator("tendril.bake_delete", text=f"Delete Bake of {count} Frames", icon="TRASH")
         else:
-            layout.label(text=live.info(context.object, scene), icon="INFO")
-            layout.operator("tendril.bake", text=f"Bake Frames {scene.frame_start} to {scene.frame_end}", icon="REC")
+            text = f"Bake Frames {frames[0]} to {frames[-1]}" if frames else "Bake"
+            column.operator("tendril.bake", text=text, icon="REC")
+            column.operator("tendril.calculate")
+            column.operator("tendril.cache_to_bake")
+        column.operator("tendril.cache_delete")
         column = layout.column(align=True)
         column.operator("tendril.bake_all")
         column.operator("tendril.bake_delete_all")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Protocol
+
 import bpy
 import numpy as np
 
 from ..core import TendrilError
 from .bridge import curves
-from .running import Running
+from .moments import DiskFrames, Moment
 
 
 class Unable(Exception):
@@ -40,24 +44,57 @@ def show_drawn(obj: bpy.types.Object) -> None:
         obj.tendril.shows_drawn = True
 
 
-def show(obj: bpy.types.Object, running: Running | None, frame: int, subframe: float, first: int) -> None:
-    """Writes a frame in memory to the curve; beyond them, the last one."""
+class Shown(Protocol):
+    """Frames that can be shown."""
+
+    first_frame: int
+    last_frame: int
+    uids: Collection[str]
+    left_out: Mapping[str, str]
+
+    def moment(self, number: int) -> Moment | None: ...
+
+    def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
+        """Whether the curve still has the points that were simulated."""
+
+
+class Recorded:
+    """Frames on disk that nobody has compared with the scene yet: it has not been at its start frame."""
+
+    left_out: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, disk: DiskFrames) -> None:
+        self.disk = disk
+        self.first_frame, self.last_frame = disk.frames[0], disk.frames[-1]
+        self._rows = dict(disk.contents.rods)
+        self.uids = self._rows.keys()
+
+    def moment(self, number: int) -> Moment | None:
+        return self.disk.moment(number) if number in self.disk.frames else None
+
+    def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
+        return self._rows[uid] == curves.row_count(curve)
+
+
+def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: float, first: int, last: int) -> None:
+    """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves."""
     uid = obj.tendril.uid
-    if running is None or uid not in running.description.parts:
+    if frames is None or uid not in frames.uids:
         if frame > first:
-            left_out = {} if running is None else running.left_out
+            left_out = {} if frames is None else frames.left_out
             raise Unable(left_out.get(uid, f"Not simulated yet: play from frame {first}"))
         return
-    if running.description.parts[uid].described.layout != curves.layout(obj.data):
+    if not frames.fits(uid, obj.data):
         raise Unable(f"The curve has other points than were simulated: go to frame {first}")
-    shown = min(max(frame, running.first_frame), running.last_frame)
-    moment, following = running.moments[shown], running.moments.get(frame + 1)
-    if uid not in moment.rows:
+    shown = min(max(frame, frames.first_frame), frames.last_frame)
+    moment = frames.moment(shown)
+    if moment is None or uid not in moment.rows:
         raise Unable(f"The object could not be followed in frame {shown}: go to frame {first}")
     rows = moment.rows[uid]
-    if subframe > 0.0 and shown == frame and following is not None and uid in following.rows:
+    following = frames.moment(frame + 1) if subframe > 0.0 and shown == frame else None
+    if following is not None and uid in following.rows:
         rows = rows + np.float32(subframe) * (following.rows[uid] - rows)
-    elif shown == running.first_frame >= frame:
+    elif shown == frames.first_frame >= frame:
         show_drawn(obj)
         return
     if not np.all(np.isfinite(rows)):
@@ -65,5 +102,5 @@ def show(obj: bpy.types.Object, running: Running | None, frame: int, subframe: f
     curves.free_handles(obj.data)
     curves.write_rows(obj.data, rows)
     obj.tendril.shows_drawn = False
-    if shown < frame:
+    if shown < min(frame, last):
         raise Unable(f"Simulated up to frame {shown}: go on from there")

@@ -19,7 +19,7 @@ import bpy
 import numpy as np
 
 from .. import register, unregister
-from ..addon import live
+from ..addon import memory
 from ..core import Simulation
 
 OUT = Path("out")
@@ -174,9 +174,9 @@ def simulate(scene: bpy.types.Scene, rods: list[bpy.types.Object]) -> tuple[floa
     for frame in range(2, FRAMES + 1):
         scene.frame_set(frame)
         for k, rod in enumerate(rods):
-            running = live.running_of(scene)
-            if running is None or live.status(rod.tendril.uid):
-                raise SystemExit(f"{rod.name}: {live.status(rod.tendril.uid)}")
+            running = memory.running_of(scene)
+            if running is None or memory.status(rod.tendril.uid):
+                raise SystemExit(f"{rod.name}: {memory.status(rod.tendril.uid)}")
             number = running.description.parts[rod.tendril.uid].first_rod
             stretches[k] = max(stretches[k], largest_stretch(running.simulation, number))
         energies.append(running.simulation.energies().total)

@@ -75,8 +75,7 @@ def moved_colliders(
         if len(vertices) == len(described.shape.vertices) and np.array_equal(corners, described.corners):
             places[key_of(obj)] = vertices
         else:
-            first = scene.frame_start
-            notes.append(f'The mesh of "{obj.name}" has other faces than in frame {first}: it is not followed any more')
+            notes.append(f'The mesh of "{obj.name}" has other faces than at the start: it is not followed any more')
     return places, notes
 
 

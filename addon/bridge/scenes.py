@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import bpy
 import numpy as np
 
-from ...core import Scene
+from ...core import Scene, TendrilError
 from .attachments import settings_of_attachments
 from .colliders import ColliderDescription, settings_of_colliders
 from .poses import Array, metres_per_unit, moved_since
@@ -60,10 +62,31 @@ def describe_scene(
         scene=core_scene,
         parts={uid: _add(core_scene, described) for uid, described in rods.items()},
         colliders=colliders,
-        first_frame=scene.frame_start,
+        first_frame=first_frame_of(scene),
         frame_rate=scene.render.fps / scene.render.fps_base,
         substeps=shared.substeps,
     )
+
+
+def first_frame_of(scene: bpy.types.Scene) -> int:
+    return scene.tendril.cache_start if scene.tendril.use_own_range else scene.frame_start
+
+
+def last_frame_of(scene: bpy.types.Scene) -> float:
+    """After it nothing moves any more. Without a range of its own the simulation has no end."""
+    return scene.tendril.cache_end if scene.tendril.use_own_range else math.inf
+
+
+def range_of(scene: bpy.types.Scene) -> range:
+    """The frames to bake."""
+    last = scene.tendril.cache_end if scene.tendril.use_own_range else scene.frame_end
+    return range(first_frame_of(scene), last + 1)
+
+
+def saved(path: Path | None) -> Path:
+    if path is None:
+        raise TendrilError("the disk cache", None, "save the file first: the cache lies beside it")
+    return path
 
 
 def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) -> tuple[object, ...]:
@@ -73,7 +96,7 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
         (shared.substeps, shared.air_density, shared.drag, *shared.wind, shared.rod_contact),
         settings_of_colliders(scene),
         (scene.use_gravity, *scene.gravity, units.system, units.scale_length),
-        (scene.frame_start, render.fps, render.fps_base),
+        (first_frame_of(scene), render.fps, render.fps_base),
         tuple((uid, *_settings_of_rod(obj.tendril), settings_of_attachments(obj)) for uid, obj in rods.items()),
     )
 

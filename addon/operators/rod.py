@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...core import TendrilError
-from .. import live
+from .. import live, memory
 from ..bake import delete_bake
 from ..bridge import curves, rods
 from ..bridge.poses import pose_of
@@ -76,7 +76,7 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
             curves.restore_drawn(obj.data)
         curves.restore_dimensions(obj.data)
         curves.forget_drawn(obj.data)
-        live.forget_rod(obj.tendril.uid)
+        memory.hush([obj.tendril.uid])
         obj.tendril.enabled = False
         return {"FINISHED"}
 

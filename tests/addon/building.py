@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 
 
@@ -78,13 +78,13 @@ def play(obj, last, first=None):
     shown = {}
     for frame in range(scene.frame_start if first is None else first, last + 1):
         scene.frame_set(frame)
-        assert live.status(obj.tendril.uid) == ""
+        assert memory.status(obj.tendril.uid) == ""
         shown[frame] = read_rows(obj.data)
     return shown
 
 
 def status(obj):
-    return live.status(obj.tendril.uid)
+    return memory.status(obj.tendril.uid)
 
 
 def evaluated_points(obj):

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.tests.addon.building import MIXED, activate, line, make_mesh, make_rod, play, status
 from tendril.tests.addon.test_bake import key_rows
@@ -69,7 +69,7 @@ def test_a_control_point_of_every_kind_of_spline_can_be_attached(spline):
     attach(rod, handle, "POINT", spline=spline, point=2)
     bpy.context.scene.frame_set(1)
     bpy.context.scene.frame_set(2)
-    part = live.running_of(bpy.context.scene).description.parts[rod.tendril.uid]
+    part = memory.running_of(bpy.context.scene).description.parts[rod.tendril.uid]
     (held,) = (held for held in part.described.held if held.follows != rod.tendril.uid)
     assert held.strand == spline
     rows = np.split(part.described.rows, np.cumsum([kind.rows for kind in part.described.kinds])[:-1])[spline]
@@ -160,7 +160,7 @@ def test_an_influence_that_falls_lets_go_in_that_frame():
     assert np.abs(free[LAST][0] - held[LAST][0]).max() > 0.05  # once gone it stays gone
     assert free[5][0, 2] < free[4][0, 2]
     bpy.context.scene.frame_set(6)
-    assert "outdated" not in live.info(rods[0], bpy.context.scene)
+    assert "outdated" not in memory.info(bpy.context.scene)
     activate(rods[1])
     assert bpy.ops.tendril.bake() == {"FINISHED"}
     for number, rows in enumerate(key_rows(rods[1]), start=1):
@@ -223,10 +223,10 @@ def test_frames_are_outdated_when_the_target_is_animated_anew():
     handle, rod = empty(), make_rod()
     attach(rod, handle)
     play(rod, 5)
-    assert "outdated" not in live.info(rod, bpy.context.scene)
+    assert "outdated" not in memory.info(bpy.context.scene)
     animate(handle, "location", (1, (1, 0, 0.2)), (5, (1, 1, 0.2)))
     bpy.context.scene.frame_set(4)
-    assert "outdated" in live.info(rod, bpy.context.scene)
+    assert "outdated" in memory.info(bpy.context.scene)
 
 
 def test_an_orientation_in_the_middle_is_told_when_it_cannot_let_go():

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.colliders import read_colliders
 from tendril.addon.bridge.curves import read_rows
 from tendril.core import Material, Mesh, Rod, Scene, Simulation
@@ -148,7 +148,7 @@ def test_a_deforming_collider_lifts_a_rope():
     assert len(next(iter(found.values())).shape.vertices) > 4
     shown = play(rope, 20)
     assert shown[20][:, 2].min() > 0.25 + 0.9 * RADIUS
-    assert live.notes(bpy.context.scene) == []
+    assert memory.notes(bpy.context.scene) == []
 
 
 def test_a_collider_moved_at_the_start_frame_is_met_there():
@@ -160,7 +160,7 @@ def test_a_collider_moved_at_the_start_frame_is_met_there():
     bpy.context.view_layer.update()
     shown = play(rope, 20, first=2)
     assert shown[20][:, 2].min() > -0.05 + 0.9 * RADIUS
-    live.clear()
+    memory.clear()
     bpy.context.scene.frame_set(1)
     np.testing.assert_array_equal(play(rope, 20)[8], shown[8])
 
@@ -173,7 +173,7 @@ def test_frames_are_outdated_when_a_collider_is_animated_anew():
     floor.location.z += 0.1
     floor.keyframe_insert("location", frame=5)
     bpy.context.scene.frame_set(4)
-    assert "outdated" in live.info(rope, bpy.context.scene)
+    assert "outdated" in memory.info(bpy.context.scene)
 
 
 def test_a_collider_whose_faces_change_is_told_and_stays():
@@ -188,11 +188,11 @@ def test_a_collider_whose_faces_change_is_told_and_stays():
     bpy.context.scene.frame_set(1)
     rope = free_rod(straight())
     shown = play(rope, 30)
-    (note,) = live.notes(bpy.context.scene)
-    assert '"Floor" has other faces than in frame 1' in note
+    (note,) = memory.notes(bpy.context.scene)
+    assert '"Floor" has other faces than at the start' in note
     assert shown[30][:, 2].min() > -0.2 + 0.9 * RADIUS
     bpy.context.scene.frame_set(1)
-    assert live.notes(bpy.context.scene) == []
+    assert memory.notes(bpy.context.scene) == []
 
 
 def test_what_cannot_be_a_collider_is_told_and_the_rest_works():
@@ -205,7 +205,7 @@ def test_what_cannot_be_a_collider_is_told_and_the_rest_works():
         collection.objects.link(obj)
     rope = free_rod(straight())
     assert play(rope, 30)[30][:, 2].min() > -0.2 + 0.9 * RADIUS
-    notes = live.notes(bpy.context.scene)
+    notes = memory.notes(bpy.context.scene)
     assert len(notes) == 2
     for words in (
         '"Instances" is no mesh',
@@ -222,7 +222,7 @@ def test_a_collider_that_is_hidden_collides_or_is_told():
     floor.hide_viewport = True
     rope = free_rod(straight())
     lowest = play(rope, 30)[30][:, 2].min()
-    notes = live.notes(bpy.context.scene)
+    notes = memory.notes(bpy.context.scene)
     assert (lowest > -0.1 + 0.9 * RADIUS) == (notes == [])
     assert notes == [] or "is disabled" in notes[0]
 
@@ -269,9 +269,9 @@ def test_a_line_of_the_panel_tells_when_collisions_change():
     rope = free_rod(line() + np.array([0, 0, 1.0]))
     scene = bpy.context.scene
     play(rope, 3)
-    assert live.info(rope, scene) == "3 frames in memory"
+    assert memory.info(scene) == "3 frames in memory"
     scene.tendril.rod_contact = True
-    assert "outdated" in live.info(rope, scene)
+    assert "outdated" in memory.info(scene)
     scene.tendril.rod_contact = False
     bpy.data.objects["Floor"].tendril_collider.friction = 0.9
-    assert "outdated" in live.info(rope, scene)
+    assert "outdated" in memory.info(scene)

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import DRAWN, read_rows, write_rows
 from tendril.addon.bridge.rods import material_of
 from tendril.core import Material
@@ -233,7 +233,7 @@ def test_materials_are_those_of_the_core():
 
 def test_defaults_are_those_of_the_core():
     assert bpy.context.scene.tendril.substeps == DEFAULT_SUBSTEPS
-    assert live.info(make_curve(), bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "Nothing in memory"
 
 
 def test_every_setting_has_a_tooltip():

@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.tests.addon.building import activate, line, make_rod, play, status
 from tendril.tests.addon.test_bake import LAST, key_rows
@@ -16,7 +16,7 @@ def two_rods():
 def test_one_simulation_moves_all_rods_of_a_scene():
     first, second = two_rods()
     play(first, 4)
-    running = live.running_of(bpy.context.scene)
+    running = memory.running_of(bpy.context.scene)
     assert set(running.description.parts) == {first.tendril.uid, second.tendril.uid}
     assert len(running.simulation.scene.entries) == 2
     np.testing.assert_allclose(read_rows(second.data), read_rows(first.data) + np.array([0.0, 1.0, 0.0]), atol=1e-5)
@@ -30,7 +30,7 @@ def test_a_rod_that_cannot_be_described_is_left_out_and_the_others_move():
     second.data.splines.clear()
     np.testing.assert_array_equal(play(first, 4)[4], alone[4])
     assert "draw at least one spline" in status(second)
-    assert set(live.running_of(bpy.context.scene).description.parts) == {first.tendril.uid}
+    assert set(memory.running_of(bpy.context.scene).description.parts) == {first.tendril.uid}
 
 
 def test_a_rod_that_gets_into_trouble_on_the_way_leaves_the_others_moving():
@@ -43,7 +43,7 @@ def test_a_rod_that_gets_into_trouble_on_the_way_leaves_the_others_moving():
     shown = play(first, 5)
     assert "scale" in status(second)
     np.testing.assert_array_equal(shown[5], expected[5])
-    assert "outdated" in live.info(second, bpy.context.scene)
+    assert "outdated" in memory.info(bpy.context.scene)
 
 
 def test_edit_mode_of_one_rod_leaves_the_others_moving():
@@ -61,10 +61,9 @@ def test_edit_mode_of_one_rod_leaves_the_others_moving():
 def test_a_setting_of_one_rod_makes_the_frames_of_the_scene_outdated():
     first, second = two_rods()
     play(first, 4)
-    assert live.info(first, bpy.context.scene) == "4 frames in memory"
+    assert memory.info(bpy.context.scene) == "4 frames in memory"
     second.tendril.material = "SPRING_STEEL"
-    for obj in (first, second):
-        assert "outdated" in live.info(obj, bpy.context.scene)
+    assert "outdated" in memory.info(bpy.context.scene)
 
 
 def test_a_rod_made_in_the_middle_is_told_to_begin_at_the_start():
@@ -79,7 +78,7 @@ def test_a_rod_made_in_the_middle_is_told_to_begin_at_the_start():
 def test_a_rod_removed_in_the_middle_leaves_the_others_moving():
     first, second = two_rods()
     expected = play(first, 6)
-    live.clear()
+    memory.clear()
     bpy.context.scene.frame_set(1)
     play(first, 3)
     activate(second)
@@ -94,7 +93,7 @@ def test_scenes_keep_their_simulations_apart_also_when_renamed():
     other = bpy.data.scenes.new("Other")
     other.gravity = (0.0, 0.0, 9.81)
     bpy.context.scene.name = "Renamed"
-    assert live.info(first, bpy.context.scene) == "4 frames in memory"
+    assert memory.info(bpy.context.scene) == "4 frames in memory"
     bpy.context.window.scene = other
     second = make_rod(name="Second")
     assert np.abs(play(second, 4)[4] - shown[4]).max() > 1e-3
