@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import handlers, memory, operators, panels, properties
+from . import handlers, memory, operators, panels, preset_menu, properties
 
-_PARTS = (properties, operators, panels, handlers)
+_PARTS = (properties, operators, preset_menu, panels, handlers)
 
 
 def register() -> None:

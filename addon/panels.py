@@ -7,6 +7,7 @@ import bpy
 from . import memory
 from .bridge.colliders import colliders_of, has_collision_physics
 from .bridge.scenes import range_of
+from .preset_menu import TENDRIL_PT_presets
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
@@ -55,8 +56,16 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         if message:
             layout.label(text=message, icon="ERROR")
         layout.prop(rod, "model")
-        layout.prop(rod, "radius")
+        layout.prop(rod, "radius_from")
+        if rod.radius_from == "GIVEN":
+            layout.prop(rod, "radius")
         layout.prop(rod, "rest_shape")
+        if rod.rest_shape == "CURLY":
+            layout.prop(rod, "curl_radius")
+            layout.prop(rod, "curl_length")
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        TENDRIL_PT_presets.draw_panel_header(self.layout)
 
 
 class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
@@ -65,7 +74,7 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        layout.prop(rod, "material", text="Preset")
+        layout.prop(rod, "material")
         values = layout.column()
         values.enabled = rod.material == "CUSTOM"
         values.prop(rod, "young_modulus")
@@ -73,6 +82,8 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
         values.prop(rod, "density")
         values.prop(rod, "damping_time")
         values.prop(rod, "strands")
+        layout.prop(rod, "stiffness_at_end")
+        layout.prop(rod, "stiffness_by_weight")
 
 
 class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):

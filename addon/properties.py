@@ -21,8 +21,12 @@ _MODEL_NAMES = {
 }
 
 _MATERIALS = [
-    *((identifier, name.capitalize(), f"The properties of {name}") for identifier, name in MATERIALS.items()),
-    ("CUSTOM", "Custom", "Give the properties yourself"),
+    *(
+        (identifier, name.capitalize(), f"The properties of {name}", "NONE", number)
+        for number, (identifier, name) in enumerate(MATERIALS.items())
+    ),
+    # Its number stays when materials are added, so that files keep what they say.
+    ("CUSTOM", "Custom", "Give the properties yourself", "NONE", 1000),
 ]
 
 _HOLDS = [
@@ -98,6 +102,14 @@ class TendrilRod(bpy.types.PropertyGroup):
         name="Model",
         description="How the rod is computed",
         items=[(name, *_MODEL_NAMES.get(name, (name, ""))) for name in MODELS],
+    )
+    radius_from: EnumProperty(
+        name="Thickness",
+        description="How thick the rod is",
+        items=[
+            ("GIVEN", "Given", "The same radius all along the rod"),
+            ("CURVE", "As It Looks", "The bevel depth of the curve times the radius of each point"),
+        ],
     )
     radius: FloatProperty(
         name="Radius",
@@ -185,7 +197,47 @@ class TendrilRod(bpy.types.PropertyGroup):
         items=[
             ("AS_DRAWN", "As Drawn", "The rod was made in the shape that is drawn: springs, wires, hair"),
             ("STRAIGHT", "Straight", "The rod was made straight and is bent into the shape that is drawn: ropes, rods"),
+            ("CURLY", "Curly", "The rod was made as a helix and is stretched into the shape that is drawn: curly hair"),
         ],
+    )
+    curl_radius: FloatProperty(
+        name="Curl Radius",
+        description="Radius of the helix the rod has when nothing pulls on it",
+        default=0.005,
+        min=1e-5,
+        max=10.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    curl_length: FloatProperty(
+        name="Curl Length",
+        description="How far the helix gets in one turn: short for curls, long for waves",
+        default=0.015,
+        min=1e-5,
+        max=10.0,
+        soft_max=0.5,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    stiffness_at_end: FloatProperty(
+        name="Stiffness at End",
+        description="How stiff against bending and twisting the rod is at its end, as a part of what it is at its start; "
+        "between them it changes evenly",
+        default=1.0,
+        min=0.001,
+        max=1000.0,
+        soft_min=0.01,
+        soft_max=10.0,
+        precision=3,
+        step=1,
+    )
+    stiffness_by_weight: BoolProperty(
+        name="Stiffness by Weight",
+        description="The goal weight of each control point multiplies its stiffness; a weight below 0.001 counts as that. "
+        "The weight is in the sidebar in Edit Mode",
     )
     start_hold: EnumProperty(
         name="Start", description="What holds the first point of each spline", items=_HOLDS, default="PIN"

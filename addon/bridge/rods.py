@@ -11,8 +11,9 @@ import numpy as np
 
 from ...core import Material, Rod, TendrilError
 from .attachments import attached_poses, key_of
-from .curves import Rows, goal_weights, spline_kinds
+from .curves import Rows, per_point, spline_kinds
 from .poses import Array, metres_per_unit, pose_of
+from .shapes import radius_along, rest_shape, stiffness_along
 from .strands import SplineKind, Strand, make_strand
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
 # Control points of at least this goal weight are pinned.
 PINNED_FROM = 0.5
-REST_SHAPES = {"AS_DRAWN": "as drawn", "STRAIGHT": "straight"}
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,11 @@ def describe_rod(
             strand = make_strand(kind, world[start : start + kind.rows])
             rod = Rod.from_points(
                 strand.vertices,
-                radius=settings.radius * scale,
+                radius=radius_along(obj, strand, number, pose, scale),
                 material=material,
                 closed=strand.closed,
-                rest=REST_SHAPES[settings.rest_shape],
+                rest=rest_shape(settings, strand, scale),
+                stiffness_scale=stiffness_along(obj, strand, number),
             )
         except TendrilError as error:
             if len(kinds) == 1:
@@ -183,7 +184,7 @@ def _held(obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Arra
             place = strands[strand].vertices[vertex].copy()
             found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key)
     if settings.pin_by_weight:
-        for number, (strand, weights) in enumerate(zip(strands, goal_weights(obj.data), strict=True)):
+        for number, (strand, weights) in enumerate(zip(strands, per_point(obj.data, "weight_softbody"), strict=True)):
             for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
                 _hold_if_free(found, number, strand, strand.vertex_of(point), False, settings.uid)
     for number, strand in enumerate(strands):

@@ -122,13 +122,6 @@ def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
     material: tuple[object, ...] = (rod.material,)
     if rod.material == "CUSTOM":
         material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    return (
-        rod.model,
-        rod.radius,
-        rod.friction,
-        rod.rest_shape,
-        rod.start_hold,
-        rod.end_hold,
-        rod.pin_by_weight,
-        *material,
-    )
+    holds = (rod.start_hold, rod.end_hold, rod.pin_by_weight)
+    shape = (rod.radius_from, rod.radius, rod.rest_shape, rod.curl_radius, rod.curl_length)
+    return (rod.model, rod.friction, *shape, rod.stiffness_at_end, rod.stiffness_by_weight, *holds, *material)

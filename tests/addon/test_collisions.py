@@ -241,12 +241,18 @@ def test_thickness_and_friction_are_of_collision_physics_if_there_is_one():
     assert described.friction == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize(("friction", "slides"), [(0.05, True), (1.0, False)])
-def test_friction_of_rod_and_collider_decides_whether_it_slides(friction, slides):
+def test_a_rope_lies_as_high_as_the_collider_is_thick():
+    make_mesh().tendril_collider.thickness = 0.03
+    shown = play(free_rod(straight()), 30)
+    np.testing.assert_allclose(shown[30][:, 2], -0.2 + 0.03 + RADIUS, atol=2e-3)
+
+
+@pytest.mark.parametrize(("of_rod", "of_slope", "slides"), [(0.05, 1.0, True), (1.0, 0.05, True), (1.0, 1.0, False)])
+def test_friction_of_rod_and_collider_decides_whether_it_slides(of_rod, of_slope, slides):
     slope = make_mesh(size=6.0, at=(0, 0, -0.02))
     slope.rotation_euler.x = 0.3
-    slope.tendril_collider.friction = friction
-    rope = free_rod(straight(13, 1.0, (0, 0, 0), np.array([0, np.cos(0.3), np.sin(0.3)])), friction=friction)
+    slope.tendril_collider.friction = of_slope
+    rope = free_rod(straight(13, 1.0, (0, 0, 0), np.array([0, np.cos(0.3), np.sin(0.3)])), friction=of_rod)
     bpy.context.scene.frame_set(1)
     shown = play(rope, 24)
     assert (np.abs(shown[24] - shown[8]).max() > 0.2) == slides
