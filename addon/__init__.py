@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import handlers, live, operators, panels, properties
+from . import handlers, memory, operators, panels, preset_menu, properties
 
-_PARTS = (properties, operators, panels, handlers)
+_PARTS = (properties, operators, preset_menu, panels, handlers)
 
 
 def register() -> None:
@@ -15,4 +15,4 @@ def register() -> None:
 def unregister() -> None:
     for part in reversed(_PARTS):
         part.unregister()
-    live.clear()
+    memory.clear()

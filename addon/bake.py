@@ -11,13 +11,14 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import live
+from . import memory
 from .bridge import curves, rods
 from .bridge.curves import Rows
+from .bridge.scenes import range_of
 
 
 class BakeError(Exception):
-    """Why a rod could not be baked, in one sentence."""
+    """Why rods could not be baked, in one sentence."""
 
 
 def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
@@ -31,38 +32,61 @@ def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> st
         return f'"{obj.name}" is baked already: delete the bake first'
     if obj.data.shape_keys is not None:
         return f'"{obj.name}" has shape keys already: remove them first'
-    if scene.frame_end <= scene.frame_start:
+    if len(range_of(scene)) < 2:
         return "The scene has no second frame: set its end after its start"
     return None
 
 
-def bake(uid: str, scene_name: str) -> Generator[float, None, int | None]:
-    """Simulates from the first to the last frame of the scene and makes the keys. Gives its progress, 0 to 1, and in
-    the end the frame since which the motion is not exact, if there is one.
+def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
+    """Simulates from the first to the last frame of the scene and makes the keys of these rods. Gives its progress,
+    0 to 1, and in the end the frame since which the motion is not exact, if there is one.
 
     Every frame is simulated and shown as in playback; the keys take what was shown. Blender's data is looked up anew in
-    each step, because it may have moved in memory. Closing it early leaves an unbaked rod.
+    each step, because it may have moved in memory. Closing it early leaves unbaked rods.
     """
     scene = bpy.data.scenes[scene_name]
-    first, last = scene.frame_start, scene.frame_end
+    first, last = range_of(scene)[0], range_of(scene)[-1]
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
-        live.forget(uid)
+        memory.forget(scene, distrust_disk=True)
         for number in range(first, last + 1):
             bpy.data.scenes[scene_name].frame_set(number)
-            if live.status(uid):
-                raise BakeError(f"Frame {number} could not be simulated: {live.status(uid)}")
+            for uid in uids:
+                if memory.status(uid):
+                    raise BakeError(f"Frame {number} could not be simulated: {memory.status(uid)}")
             yield (number - first) / (last - first)
-        frames = live.frames_of(uid)
-        not_exact_since = live.not_exact_since(uid)
-        obj = rods.find(uid)
-        if obj is None or len(frames) < last - first + 1:
-            raise BakeError("The rod was changed while it was baked: try again")
-        make_keys(obj, [frames[number] for number in range(first, last + 1)], first)
-        live.forget(uid)
+        not_exact_since = memory.not_exact_since(bpy.data.scenes[scene_name])
+        bake_memory(uids, bpy.data.scenes[scene_name])
     finally:
         bpy.data.scenes[scene_name].frame_set(frame, subframe=subframe)
     return not_exact_since
+
+
+def calculate(scene_name: str, until: int) -> Generator[float, None, int | None]:
+    """Simulates up to a frame and stays there, beginning with what is there already. Gives as `bake` does."""
+    scene = bpy.data.scenes[scene_name]
+    running, first = memory.running_of(scene), range_of(scene)[0]
+    if running is None or memory.is_outdated(scene):
+        begin = first
+    else:
+        begin = min(max(running.last_frame, first), until)
+    for number in range(begin, until + 1):
+        bpy.data.scenes[scene_name].frame_set(number)
+        yield (number - begin + 1) / (until - begin + 1)
+    return memory.not_exact_since(bpy.data.scenes[scene_name])
+
+
+def bake_memory(uids: list[str], scene: bpy.types.Scene) -> None:
+    """Makes keys of the frames in memory, of all these rods or of none."""
+    found = []
+    for uid in uids:
+        obj, frames = rods.find(uid), memory.frames_of(uid, scene)
+        numbers = [number for number in range_of(scene) if number in frames]
+        if obj is None or len(numbers) < 2 or numbers[-1] - numbers[0] >= len(numbers):
+            raise BakeError("The rod was changed, or not simulated from the start: play it from there")
+        found.append((obj, [frames[number] for number in numbers]))
+    for obj, rows in found:
+        make_keys(obj, rows, range_of(scene)[0])
 
 
 def make_keys(obj: bpy.types.Object, frames: list[Rows], first_frame: int) -> None:

@@ -1,10 +1,19 @@
 """What people set, per object and per scene. SI units: lengths are shown in the units of the scene."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ..core import Material
-from ..core.scene import MODELS
+from ..core.scene import DEFAULT_FRICTION, MODELS
 from .bridge.rods import MATERIALS
 
 _MODEL_NAMES = {
@@ -17,8 +26,12 @@ _MODEL_NAMES = {
 }
 
 _MATERIALS = [
-    *((identifier, name.capitalize(), f"The properties of {name}") for identifier, name in MATERIALS.items()),
-    ("CUSTOM", "Custom", "Give the properties yourself"),
+    *(
+        (identifier, name.capitalize(), f"The properties of {name}", "NONE", number)
+        for number, (identifier, name) in enumerate(MATERIALS.items())
+    ),
+    # Its number stays when materials are added, so that files keep what they say.
+    ("CUSTOM", "Custom", "Give the properties yourself", "NONE", 1000),
 ]
 
 _HOLDS = [
@@ -34,6 +47,48 @@ def _take_preset(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
         material = Material.preset(MATERIALS[self.material])
         for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands"):
             setattr(self, name, getattr(material, name))
+
+
+class TendrilAttachment(bpy.types.PropertyGroup):
+    """A point of a rod that goes where something else goes"""
+
+    where: EnumProperty(
+        name="Where",
+        description="Which point of the rod is attached",
+        items=[
+            ("START", "Start", "The first point of the spline"),
+            ("END", "End", "The last point of the spline"),
+            ("POINT", "Point", "A control point, chosen by its number"),
+        ],
+    )
+    spline: IntProperty(
+        name="Spline", description="Number of the spline, beginning with 0; -1 is all splines", default=-1, min=-1
+    )
+    point: IntProperty(name="Point", description="Number of the control point, beginning with 0", min=0)
+    target: PointerProperty(
+        name="Target",
+        description="The point keeps its place on this object, as it was at the start frame",
+        type=bpy.types.Object,
+    )
+    bone: StringProperty(name="Bone", description="A bone of the armature; without one the object is followed")
+    vertex: IntProperty(
+        name="Vertex",
+        description="Number of a vertex of the mesh, followed as modifiers deform it; -1 follows the object",
+        default=-1,
+        min=-1,
+    )
+    use_rotation: BoolProperty(
+        name="Orientation",
+        description="The direction and the twist of the rod follow the target too; without it the rod turns freely",
+    )
+    influence: FloatProperty(
+        name="Influence",
+        description="Below a half the attachment lets go. Animate it to release a rod on the way; then it stays free",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
 
 
 class TendrilRod(bpy.types.PropertyGroup):
@@ -52,6 +107,14 @@ class TendrilRod(bpy.types.PropertyGroup):
         name="Model",
         description="How the rod is computed",
         items=[(name, *_MODEL_NAMES.get(name, (name, ""))) for name in MODELS],
+    )
+    radius_from: EnumProperty(
+        name="Thickness",
+        description="How thick the rod is",
+        items=[
+            ("GIVEN", "Given", "The same radius all along the rod"),
+            ("CURVE", "As It Looks", "The bevel depth of the curve times the radius of each point"),
+        ],
     )
     radius: FloatProperty(
         name="Radius",
@@ -122,13 +185,64 @@ class TendrilRod(bpy.types.PropertyGroup):
         precision=0,
         step=1000,
     )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coefficient of friction of the surface. Between two surfaces it is the root of the product of "
+        "theirs: ice 0.05, wood 0.4, rubber 1",
+        default=DEFAULT_FRICTION,
+        min=0.0,
+        max=100.0,
+        soft_max=2.0,
+        precision=2,
+        step=1,
+    )
     rest_shape: EnumProperty(
         name="Rest Shape",
         description="The shape the rod has when nothing pulls on it",
         items=[
             ("AS_DRAWN", "As Drawn", "The rod was made in the shape that is drawn: springs, wires, hair"),
             ("STRAIGHT", "Straight", "The rod was made straight and is bent into the shape that is drawn: ropes, rods"),
+            ("CURLY", "Curly", "The rod was made as a helix and is stretched into the shape that is drawn: curly hair"),
         ],
+    )
+    curl_radius: FloatProperty(
+        name="Curl Radius",
+        description="Radius of the helix the rod has when nothing pulls on it",
+        default=0.005,
+        min=1e-5,
+        max=10.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    curl_length: FloatProperty(
+        name="Curl Length",
+        description="How far the helix gets in one turn: short for curls, long for waves",
+        default=0.015,
+        min=1e-5,
+        max=10.0,
+        soft_max=0.5,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    stiffness_at_end: FloatProperty(
+        name="Stiffness at End",
+        description="How stiff against bending and twisting the rod is at its end, as a part of what it is at its start; "
+        "between them it changes evenly",
+        default=1.0,
+        min=0.001,
+        max=1000.0,
+        soft_min=0.01,
+        soft_max=10.0,
+        precision=3,
+        step=1,
+    )
+    stiffness_by_weight: BoolProperty(
+        name="Stiffness by Weight",
+        description="The goal weight of each control point multiplies its stiffness; a weight below 0.001 counts as that. "
+        "The weight is in the sidebar in Edit Mode",
     )
     start_hold: EnumProperty(
         name="Start", description="What holds the first point of each spline", items=_HOLDS, default="PIN"
@@ -140,10 +254,44 @@ class TendrilRod(bpy.types.PropertyGroup):
         default="FREE",
     )
 
+    pin_by_weight: BoolProperty(
+        name="Pin by Weight",
+        description="Control points with a goal weight of at least a half stay on the object. The weight is in the "
+        "sidebar in Edit Mode",
+    )
+    attachments: CollectionProperty(
+        name="Attachments", description="What the rod hangs on besides its own object", type=TendrilAttachment
+    )
+    active_attachment: IntProperty(description="The attachment that is shown below the list", options={"HIDDEN"})
+
 
 class TendrilScene(bpy.types.PropertyGroup):
     """What all rods of a scene share"""
 
+    rod_contact: BoolProperty(
+        name="Rods Collide",
+        description="Rods collide with each other and with themselves. With colliders they always do",
+        default=False,
+    )
+    colliders: PointerProperty(
+        name="Colliders",
+        description="The meshes in this collection are what rods collide with, moving and deforming ones included",
+        type=bpy.types.Collection,
+    )
+    use_own_range: BoolProperty(
+        name="Own Range",
+        description="Simulate other frames than those of the scene",
+    )
+    cache_start: IntProperty(
+        name="Simulation Start", description="The frame at which the rods are as they are drawn", default=1
+    )
+    cache_end: IntProperty(
+        name="End", description="The last frame that is simulated; after it nothing moves", default=250
+    )
+    use_disk_cache: BoolProperty(
+        name="Disk Cache",
+        description="Keep simulated frames in a folder beside the .blend file: they are there when it is opened again",
+    )
     substeps: IntProperty(
         name="Substeps",
         description="Steps per frame. More are more exact and slower",
@@ -185,18 +333,47 @@ class TendrilScene(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (TendrilRod, TendrilScene)
+class TendrilCollider(bpy.types.PropertyGroup):
+    """The surface of a mesh that rods collide with, where Blender's own Collision physics does not say it"""
+
+    thickness: FloatProperty(
+        name="Thickness",
+        description="Rods keep this distance from the surface, on top of their radius",
+        default=0.0,
+        min=0.0,
+        max=10.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        subtype="DISTANCE",
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coefficient of friction of the surface. Between two surfaces it is the root of the product of "
+        "theirs: ice 0.05, wood 0.4, rubber 1",
+        default=DEFAULT_FRICTION,
+        min=0.0,
+        max=100.0,
+        soft_max=2.0,
+        precision=2,
+        step=1,
+    )
+
+
+CLASSES = (TendrilAttachment, TendrilRod, TendrilScene, TendrilCollider)
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Object.tendril = bpy.props.PointerProperty(type=TendrilRod)
-    bpy.types.Scene.tendril = bpy.props.PointerProperty(type=TendrilScene)
+    bpy.types.Object.tendril = PointerProperty(type=TendrilRod)
+    bpy.types.Object.tendril_collider = PointerProperty(type=TendrilCollider)
+    bpy.types.Scene.tendril = PointerProperty(type=TendrilScene)
 
 
 def unregister() -> None:
     del bpy.types.Scene.tendril
+    del bpy.types.Object.tendril_collider
     del bpy.types.Object.tendril
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -170,4 +170,11 @@ _PRESETS = {
     "human hair": Material(3.9e9, 1300.0, poisson_ratio=0.37, damping_time=1e-3),
     "spring steel": Material(2.06e11, 7850.0, poisson_ratio=0.29),
     "spaghetti": Material(3.0e9, 1450.0, poisson_ratio=0.30, damping_time=2e-4),
+    # A green stem.
+    "vine": Material(1.0e9, 800.0, poisson_ratio=0.35, damping_time=1e-2),
+    "paper": Material(3.0e9, 800.0, poisson_ratio=0.25, damping_time=1e-3),
+    # A tube of soft PVC whose bore is two thirds of its width, as a solid section that bends alike and weighs as much.
+    "garden hose": Material(1.2e7, 720.0, poisson_ratio=0.45, damping_time=1e-2),
+    # Steel links with air between them: it hardly stretches, and bends and twists nearly freely.
+    "chain": Material(5.0e10, 3000.0, poisson_ratio=0.30, damping_time=1e-3, strands=1e6),
 }

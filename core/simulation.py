@@ -182,6 +182,14 @@ class Simulation:
         `rotation` (3x3) turns the frame it had at the start; `spin` (rad) turns it about the tangent on top."""
         self._holds.aim(hold, position, rotation, spin)
 
+    def release(self, hold: HoldId) -> None:
+        """Lets go of a hold for good. Who restores an earlier state into a new simulation has to do it again."""
+        number = whole("hold", hold, 0, len(self.scene.holds) - 1)
+        for block, ids in zip(self.blocks, self._block_holds, strict=True):
+            for k in np.flatnonzero(ids == number).tolist():
+                if not getattr(block, "release", lambda _: False)(k):
+                    raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
+
     def move_collider(
         self,
         collider: ColliderId,

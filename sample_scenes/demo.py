@@ -19,7 +19,7 @@ import bpy
 import numpy as np
 
 from .. import register, unregister
-from ..addon import live
+from ..addon import memory
 from ..core import Simulation
 
 OUT = Path("out")
@@ -40,10 +40,8 @@ def main() -> None:
         scene.frame_start, scene.frame_end = 1, FRAMES
         rods = [rope(), spring(), cable()]
         studio(scene)
-        seconds, stretches, drift = simulate(scene, rods)
-        for rod in rods:
-            activate(rod)
-            bpy.ops.tendril.bake()
+        seconds, stretches, energy = simulate(scene, rods)
+        bpy.ops.tendril.bake_all()
         scene.frame_set(1)
         blend = OUT / "demo.blend"
         with quiet():
@@ -53,8 +51,9 @@ def main() -> None:
     finally:
         unregister()  # a handler that is left at exit crashes some Blenders
     print(f"\nframes     {FRAMES} at {scene.render.fps} fps, {FRAMES / seconds:.0f} a second")
-    for rod, stretch, energy in zip(rods, stretches, drift, strict=True):
-        print(f"{rod.name:10s} largest stretch {100 * stretch:.3f} %, energy {energy[0]:+.2f} J to {energy[1]:+.2f} J")
+    for rod, stretch in zip(rods, stretches, strict=True):
+        print(f"{rod.name:10s} largest stretch {100 * stretch:.3f} %")
+    print(f"energy     {energy[0]:+.2f} J to {energy[1]:+.2f} J")
     print(f"files      {blend}, {picture}")
     print(f"in all     {time.monotonic() - began:.0f} s")
 
@@ -165,30 +164,29 @@ def activate(obj: bpy.types.Object) -> None:
 # Simulating ------------------------------------------------------------------------------------------------------
 
 
-def simulate(
-    scene: bpy.types.Scene, rods: list[bpy.types.Object]
-) -> tuple[float, list[float], list[tuple[float, float]]]:
-    """Plays all frames. Gives the time it took, and per rod its largest stretch and its energy, first and last."""
+def simulate(scene: bpy.types.Scene, rods: list[bpy.types.Object]) -> tuple[float, list[float], tuple[float, float]]:
+    """Plays all frames. Gives the time it took, per rod its largest stretch, and the energy of all, first and last."""
     stretches = [0.0] * len(rods)
-    energies: list[list[float]] = [[] for _ in rods]
+    energies: list[float] = []
     scene.frame_set(1)
     scene.frame_set(2)  # loads the solver, and compiles it if need be
     began = time.monotonic()
     for frame in range(2, FRAMES + 1):
         scene.frame_set(frame)
         for k, rod in enumerate(rods):
-            simulation = live.simulation_of(rod.tendril.uid)
-            if simulation is None or live.status(rod.tendril.uid):
-                raise SystemExit(f"{rod.name}: {live.status(rod.tendril.uid)}")
-            stretches[k] = max(stretches[k], largest_stretch(simulation))
-            energies[k].append(simulation.energies().total)
+            running = memory.running_of(scene)
+            if running is None or memory.status(rod.tendril.uid):
+                raise SystemExit(f"{rod.name}: {memory.status(rod.tendril.uid)}")
+            number = running.description.parts[rod.tendril.uid].first_rod
+            stretches[k] = max(stretches[k], largest_stretch(running.simulation, number))
+        energies.append(running.simulation.energies().total)
         progress(frame / FRAMES, "simulating")
-    return time.monotonic() - began, stretches, [(values[0], values[-1]) for values in energies]
+    return time.monotonic() - began, stretches, (energies[0], energies[-1])
 
 
-def largest_stretch(simulation: Simulation) -> float:
-    rod = simulation.scene.entries[0].rod
-    lengths = np.linalg.norm(np.diff(simulation.current().positions(0), axis=0), axis=1)
+def largest_stretch(simulation: Simulation, number: int) -> float:
+    rod = simulation.scene.entries[number].rod
+    lengths = np.linalg.norm(np.diff(simulation.current().positions(number), axis=0), axis=1)
     return float(np.abs(lengths / rod.rest_lengths - 1.0).max())
 
 

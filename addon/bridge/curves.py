@@ -75,6 +75,17 @@ def write_rows(curve: bpy.types.Curve, rows: Rows) -> None:
     curve.update_tag()
 
 
+def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
+    """A property of the control points, "radius", "tilt" or "weight_softbody" for instance, per spline."""
+    columns = []
+    for spline in curve.splines:
+        points = spline.bezier_points if spline.type == "BEZIER" else spline.points
+        column = np.empty(len(points), dtype=np.float32)
+        points.foreach_get(name, column)
+        columns.append(column.astype(np.float64))
+    return columns
+
+
 def free_handles(curve: bpy.types.Curve) -> None:
     """Keeps Blender from computing the handles anew: their simulated places count."""
     for spline in curve.splines:

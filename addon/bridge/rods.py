@@ -1,66 +1,67 @@
-"""A Blender object as a scene of the core: one rod per spline, in world space and in metres."""
+"""A Blender object as rods of the core: one per spline, in world space and in metres."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
-from ...core import Material, Rod, Scene, TendrilError
-from .curves import Rows, spline_kinds
+from ...core import Material, Rod, TendrilError
+from .attachments import attached_poses, key_of
+from .curves import Rows, per_point, spline_kinds
+from .poses import Array, metres_per_unit, pose_of
+from .shapes import radius_along, rest_shape, stiffness_along
 from .strands import SplineKind, Strand, make_strand
 
 if TYPE_CHECKING:
     from ...core import Frame
 
-Array = NDArray[np.float64]
-
-# Below it, single precision can't hold the coordinates of what is seen any more.
-SMALLEST_SCALE = 1e-9
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
-REST_SHAPES = {"AS_DRAWN": "as drawn", "STRAIGHT": "straight"}
+# Control points of at least this goal weight are pinned.
+PINNED_FROM = 0.5
 
 
 @dataclass(frozen=True)
-class HeldEnd:
-    hold: int
+class Held:
+    """A vertex that goes where something goes."""
+
+    strand: int
+    vertex: int
     clamped: bool
     place: Array  # (3,) m, where it is at the start
+    follows: str  # whose pose: the uid of the object, or the key of an attachment
 
 
 @dataclass(frozen=True)
-class Description:
-    """All that the simulation of one object starts from. Holds no reference to Blender's data."""
+class RodDescription:
+    """What one object brings into the simulation. Holds no reference to Blender's data."""
 
-    scene: Scene
     kinds: tuple[SplineKind, ...]
     rows: Rows  # of the drawn curve, in its own space
-    strands: tuple[Strand, ...]  # the k-th is that of the k-th rod
-    held_ends: tuple[HeldEnd, ...]
-    pose: Array  # (4, 4), see `pose_of`
-    first_frame: int
-    frame_rate: float
-    substeps: int
+    strands: tuple[Strand, ...]
+    rods: tuple[Rod, ...]  # one for each strand
+    held: tuple[Held, ...]
+    model: str
+    friction: float
+    pose: Array  # (4, 4) of the object at the start
+    start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
 
     @property
     def layout(self) -> tuple[tuple[str, int], ...]:
         return tuple((kind.type, kind.count) for kind in self.kinds)
 
-    @property
-    def signature(self) -> tuple[object, ...]:
-        """Equal for equal simulations, as far as they are known at the start."""
-        return self.scene.fingerprint(), self.kinds, self.first_frame, self.frame_rate, self.substeps
-
-    def shown(self, frame: Frame, pose: Array) -> Rows:
+    def shown(self, frame: Frame, first_rod: int, pose: Array) -> Rows:
         """The control rows that show a frame on the object, which stands at `pose`."""
-        world = np.concatenate([s.controls(frame.positions(k), frame.directors(k)) for k, s in enumerate(self.strands)])
+        numbers = range(first_rod, first_rod + len(self.strands))
+        controls = [
+            s.controls(frame.positions(k), frame.directors(k)) for k, s in zip(numbers, self.strands, strict=True)
+        ]
         inverse = np.linalg.inv(pose)
-        return (world @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
+        return (np.concatenate(controls) @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
 
 
 def rods_in(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
@@ -101,68 +102,58 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
     return None
 
 
-def pose_of(matrix_world: object, scene: bpy.types.Scene) -> Array:
-    """From the object's own space to world space in metres (4, 4)."""
-    pose = np.array(matrix_world, dtype=np.float64)
-    pose[:3] *= metres_per_unit(scene)
-    axes = np.linalg.norm(pose[:3, :3], axis=0)
-    if not np.all(np.isfinite(pose)) or axes.min() < SMALLEST_SCALE or abs(np.linalg.det(pose[:3, :3] / axes)) < 1e-9:
-        raise TendrilError("the object's scale", 0.0, "it is flat along an axis: give it a scale above zero")
-    return pose
+def poses_of(
+    obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> Iterator[tuple[str, Array]]:
+    """Where the object stands, by its uid, and what it is attached to. Raises TendrilError for what can't be found."""
+    yield obj.tendril.uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
+    yield from attached_poses(obj, scene, depsgraph)
 
 
-def metres_per_unit(scene: bpy.types.Scene) -> float:
-    units = scene.unit_settings
-    return 1.0 if units.system == "NONE" else float(units.scale_length)
-
-
-def describe(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array, rows: Rows) -> Description:
-    """What is simulated for this object: the drawn curve `rows`, at `pose`, with its settings. Raises TendrilError."""
-    settings, air, scale = obj.tendril, scene.tendril, metres_per_unit(scene)
-    curve = obj.data
+def describe_rod(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows
+) -> RodDescription:
+    """What is simulated for this object: the drawn curve `rows`, with its settings. `poses` are those of the start, see
+    `poses_of`; others don't matter. Raises TendrilError."""
+    pose = poses[obj.tendril.uid]
+    settings, scale = obj.tendril, metres_per_unit(scene)
     world = rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]
-    gravity = np.array(scene.gravity, dtype=np.float64) * scale if scene.use_gravity else np.zeros(3)
-    core_scene = Scene(
-        gravity,
-        air_density=air.air_density,
-        wind=np.array(air.wind, dtype=np.float64) * scale,
-        drag=air.drag,
-    )
     material = material_of(settings)
-    kinds = spline_kinds(curve)
+    kinds = spline_kinds(obj.data)
     if not kinds:
         raise TendrilError("the curve", "empty", "draw at least one spline")
     strands: list[Strand] = []
-    held_ends: list[HeldEnd] = []
+    rods: list[Rod] = []
     start = 0
     for number, kind in enumerate(kinds):
         try:
             strand = make_strand(kind, world[start : start + kind.rows])
             rod = Rod.from_points(
                 strand.vertices,
-                radius=settings.radius * scale,
+                radius=radius_along(obj, strand, number, pose, scale),
                 material=material,
                 closed=strand.closed,
-                rest=REST_SHAPES[settings.rest_shape],
+                rest=rest_shape(settings, strand, scale),
+                stiffness_scale=stiffness_along(obj, strand, number),
             )
         except TendrilError as error:
             if len(kinds) == 1:
                 raise
             raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
-        rod_id = core_scene.add(rod, model=settings.model)
-        held_ends.extend(_hold_ends(core_scene, rod_id, strand, settings))
         strands.append(strand)
+        rods.append(rod)
         start += kind.rows
-    return Description(
-        scene=core_scene,
+    held = _held(obj, strands, poses)
+    return RodDescription(
         kinds=kinds,
         rows=rows,
         strands=tuple(strands),
-        held_ends=tuple(held_ends),
+        rods=tuple(rods),
+        held=tuple(held),
+        model=settings.model,
+        friction=settings.friction,
         pose=pose,
-        first_frame=scene.frame_start,
-        frame_rate=scene.render.fps / scene.render.fps_base,
-        substeps=air.substeps,
+        start_poses={key: poses[key] for key in (obj.tendril.uid, *(hold.follows for hold in held))},
     )
 
 
@@ -178,20 +169,50 @@ def material_of(settings: bpy.types.PropertyGroup) -> Material:
     )
 
 
-def held_motion(description: Description, pose: Array) -> Iterator[tuple[int, Array, Array | None]]:
-    """Where the held ends are when the object stands at `pose`: hold, position, rotation for a clamp."""
-    moved = pose @ np.linalg.inv(description.pose)
-    # The nearest rotation: an object that is also scaled or sheared over time turns its clamps without deforming them.
-    u, _, v = np.linalg.svd(moved[:3, :3])
-    u[:, -1] *= np.sign(np.linalg.det(u @ v))
-    for end in description.held_ends:
-        yield end.hold, moved[:3, :3] @ end.place + moved[:3, 3], u @ v if end.clamped else None
-
-
-def _hold_ends(scene: Scene, rod_id: int, strand: Strand, settings: bpy.types.PropertyGroup) -> Iterator[HeldEnd]:
-    for where, hold, vertex in (("start", settings.start_hold, 0), ("end", settings.end_hold, -1)):
-        if hold == "FREE" or (strand.closed and where == "end"):  # a ring has one seam, not two ends
+def _held(obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Array]) -> list[Held]:
+    """All that is held: by attachments, by weight, at the ends. What is named first is stronger."""
+    found: dict[tuple[int, int], Held] = {}
+    settings = obj.tendril
+    for number, attachment in enumerate(settings.attachments):
+        key = key_of(settings.uid, number)
+        if key not in poses:
             continue
-        clamped = hold == "CLAMP"
-        hold_id = scene.clamp(rod_id, where) if clamped else scene.pin(rod_id, where)
-        yield HeldEnd(hold_id, clamped, strand.vertices[vertex].copy())
+        for strand, vertex in _attached_vertices(attachment, strands):
+            if (strand, vertex) in found:
+                cure = "another attachment holds the same point: remove one of the two"
+                raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
+            place = strands[strand].vertices[vertex].copy()
+            found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key)
+    if settings.pin_by_weight:
+        for number, (strand, weights) in enumerate(zip(strands, per_point(obj.data, "weight_softbody"), strict=True)):
+            for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
+                _hold_if_free(found, number, strand, strand.vertex_of(point), False, settings.uid)
+    for number, strand in enumerate(strands):
+        for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
+            if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
+                vertex = len(strand.vertices) - 1 if is_end else 0
+                _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
+    return list(found.values())
+
+
+def _hold_if_free(
+    found: dict[tuple[int, int], Held], number: int, strand: Strand, vertex: int, clamped: bool, uid: str
+) -> None:
+    if (number, vertex) not in found:
+        found[number, vertex] = Held(number, vertex, clamped, strand.vertices[vertex].copy(), uid)
+
+
+def _attached_vertices(attachment: bpy.types.PropertyGroup, strands: list[Strand]) -> Iterator[tuple[int, int]]:
+    if attachment.spline >= len(strands):
+        raise TendrilError("spline", attachment.spline, f"the last spline of the curve is {len(strands) - 1}")
+    for number, strand in enumerate(strands):
+        if attachment.spline not in (-1, number):
+            continue
+        if attachment.where == "START":
+            yield number, 0
+        elif attachment.where == "END":
+            yield number, len(strand.vertices) - 1
+        elif attachment.point < strand.control_count:
+            yield number, strand.vertex_of(attachment.point)
+        else:
+            raise TendrilError("point", attachment.point, f"the last point of the spline is {strand.control_count - 1}")

@@ -45,6 +45,13 @@ class Strand(Protocol):
 
     vertices: Array  # (n, 3) of the rod as drawn
     closed: bool
+    control_count: int
+
+    def vertex_of(self, control: int) -> int:
+        """The vertex of the rod at a control point, or nearest to its influence."""
+
+    def along(self, values: Array) -> Array:
+        """What is given at control points, at the vertices: linear between them."""
 
     def bind(self, directors: Array) -> None:
         """To be called once, before `controls`, with the directors of the edges as drawn."""
@@ -69,6 +76,13 @@ class PolyStrand:
         edges = kind.count if kind.cyclic else kind.count - 1
         self._pieces = 1 if edges >= FEWEST_POLY_EDGES or edges < 1 else -(-FEWEST_EDGES // edges)
         self.vertices = _divide(rows, self._pieces, kind.cyclic)
+        self.control_count = kind.count
+
+    def vertex_of(self, control: int) -> int:
+        return control * self._pieces
+
+    def along(self, values: Array) -> Array:
+        return _divide(values[:, None], self._pieces, self.closed)[:, 0]
 
     def bind(self, directors: Array) -> None:
         pass  # the vertices are all it needs
@@ -96,7 +110,15 @@ class BezierStrand:
         vertices = np.einsum("uj,sjk->suk", bernstein, cubics).reshape(-1, 3)
         self.vertices = vertices if kind.cyclic else np.vstack([vertices, points[-1:, 1]])
         self._at = np.arange(kind.count) * resolution
+        self._resolution = resolution
         self._arms = points[:, 0::2] - points[:, 1:2]  # (k, 2, 3) from the point to its handles
+        self.control_count = kind.count
+
+    def vertex_of(self, control: int) -> int:
+        return int(self._at[control])
+
+    def along(self, values: Array) -> Array:
+        return _divide(values[:, None], self._resolution, self.closed)[:, 0]
 
     def bind(self, directors: Array) -> None:
         frames = vertex_frames(self.vertices, directors, self.closed, self._at)
@@ -126,6 +148,13 @@ class NurbsStrand:
         share /= share.sum(axis=1, keepdims=True)
         self._rows, self._index, self._share = rows, index, share
         self.vertices = np.einsum("nj,njk->nk", share, rows[index])
+        self.control_count = kind.count
+
+    def vertex_of(self, control: int) -> int:
+        return int(np.argmax(np.where(self._index == control, self._share, 0.0).sum(axis=1)))
+
+    def along(self, values: Array) -> Array:
+        return np.einsum("nj,nj->n", self._share, values[self._index])
 
     def bind(self, directors: Array) -> None:
         self._solve = self._least_squares()
@@ -176,5 +205,5 @@ def _divide(points: Array, pieces: int, closed: bool) -> Array:
     starts = points if closed else points[:-1]
     along = np.arange(pieces)[None, :, None] / pieces
     inner = starts[:, None] + along * (following[: len(starts)] - starts)[:, None]
-    vertices = inner.reshape(-1, 3)
+    vertices = inner.reshape(-1, points.shape[1])
     return vertices if closed else np.vstack([vertices, points[-1:]])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import baking, rod
+from . import attachment, baking, collider, rod
 
-CLASSES = (*rod.CLASSES, *baking.CLASSES)
+CLASSES = (*rod.CLASSES, *attachment.CLASSES, *collider.CLASSES, *baking.CLASSES)
 
 
 def register() -> None:

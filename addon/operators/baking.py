@@ -1,25 +1,27 @@
-"""Bake and delete bake."""
+"""Calculate, bake, and delete what was baked."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Generator
 
 import bpy
 
-from .. import live
-from ..bake import BakeError, bake, delete_bake, why_not_bakeable
+from ...core import TendrilError
+from .. import live, memory
+from ..bake import BakeError, bake, bake_memory, calculate, delete_bake, why_not_bakeable
+from ..bridge.rods import rods_in
+from ..moments import delete, path_of
 
 # How long the window may wait for the next event while a bake runs, s.
 PATIENCE = 0.05
 
 
-class TENDRIL_OT_bake(bpy.types.Operator):
-    """Simulate all frames of the scene and store them as shape keys: the file then plays without the add-on"""
+class _Simulates:
+    """Simulates many frames: with progress, time left and ESC in the window, plainly without one."""
 
-    bl_idname = "tendril.bake"
-    bl_label = "Bake"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    doing = "bakes"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if not self._begin(context):
@@ -41,7 +43,7 @@ class TENDRIL_OT_bake(bpy.types.Operator):
         if event.type == "ESC":
             self._steps.close()
             self._end(context)
-            self.report({"INFO"}, "The bake was cancelled")
+            self.report({"INFO"}, "Cancelled")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -50,19 +52,8 @@ class TENDRIL_OT_bake(bpy.types.Operator):
             self._end(context)
             return result
         context.window_manager.progress_update(100.0 * self._progress)
-        context.workspace.status_text_set(f"Tendril bakes: {100.0 * self._progress:.0f} %    ESC: cancel")
+        context.workspace.status_text_set(self._told())
         return {"RUNNING_MODAL"}
-
-    def _begin(self, context: bpy.types.Context) -> bool:
-        obj = context.active_object
-        problem = why_not_bakeable(obj, context.scene)
-        if problem:
-            self.report({"ERROR"}, problem)
-            return False
-        live.give_unique_ids()
-        self._steps = bake(obj.tendril.uid, context.scene.name)
-        self._progress = 0.0
-        return True
 
     def _advance(self, until: float) -> set[str] | None:
         """Bakes on until that time; gives the result when it is done."""
@@ -78,10 +69,118 @@ class TENDRIL_OT_bake(bpy.types.Operator):
             return {"CANCELLED"}
         return None
 
+    def _told(self) -> str:
+        spent = time.monotonic() - self._began
+        left = spent * (1.0 - self._progress) / self._progress if self._progress > 0.0 else 0.0
+        return f"Tendril {self.doing}: {100.0 * self._progress:.0f} %, {left:.0f} s left    ESC: cancel"
+
     def _end(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+
+    def _begin(self, context: bpy.types.Context) -> bool:
+        live.give_unique_ids()
+        self._progress, self._began = 0.0, time.monotonic()
+        try:
+            self._steps = self.steps(context)
+        except BakeError as error:
+            self.report({"ERROR"}, str(error))
+            return False
+        return True
+
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        raise NotImplementedError
+
+
+class _Bakes(_Simulates):
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        chosen = self.choose(context)
+        for obj in chosen:
+            problem = why_not_bakeable(obj, context.scene)
+            if problem:
+                raise BakeError(problem)
+        return bake([obj.tendril.uid for obj in chosen], context.scene.name)
+
+    def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
+        raise NotImplementedError
+
+
+class TENDRIL_OT_bake(_Bakes, bpy.types.Operator):
+    """Simulate all frames of the scene and store this rod's as shape keys: the file then plays without the add-on"""
+
+    bl_idname = "tendril.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
+        return [context.active_object]
+
+
+class TENDRIL_OT_bake_all(_Bakes, bpy.types.Operator):
+    """Simulate all frames of the scene once and store those of all its rods as shape keys"""
+
+    bl_idname = "tendril.bake_all"
+    bl_label = "Bake All Rods"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
+        return [obj for obj in rods_in(context.scene.objects) if not obj.tendril.baked] or [None]
+
+
+class TENDRIL_OT_calculate(_Simulates, bpy.types.Operator):
+    """Simulate up to the current frame, going on from the frames that are there"""
+
+    bl_idname = "tendril.calculate"
+    bl_label = "Calculate to Frame"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    doing = "calculates"
+
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        if not memory.taking_part(context.scene):
+            raise BakeError("The scene has no rod that is not baked")
+        return calculate(context.scene.name, context.scene.frame_current)
+
+
+class TENDRIL_OT_cache_to_bake(bpy.types.Operator):
+    """Store the frames simulated so far as shape keys, without simulating again"""
+
+    bl_idname = "tendril.cache_to_bake"
+    bl_label = "Current Cache to Bake"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj, scene = context.active_object, context.scene
+        problem = why_not_bakeable(obj, scene)
+        if problem is None and memory.is_outdated(scene):
+            problem = "The frames are outdated: play from the start frame first"
+        try:
+            if problem:
+                raise BakeError(problem)
+            bake_memory([obj.tendril.uid], scene)
+        except BakeError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class TENDRIL_OT_cache_delete(bpy.types.Operator):
+    """Throw away the simulated frames of the scene, in memory and on disk. Bakes stay"""
+
+    bl_idname = "tendril.cache_delete"
+    bl_label = "Delete Cache"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        memory.forget(context.scene)
+        path = path_of(context.scene)
+        try:
+            if path is not None:
+                delete(path)
+        except TendrilError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
 
 
 class TENDRIL_OT_bake_delete(bpy.types.Operator):
@@ -103,4 +202,29 @@ class TENDRIL_OT_bake_delete(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TENDRIL_OT_bake, TENDRIL_OT_bake_delete)
+class TENDRIL_OT_bake_delete_all(bpy.types.Operator):
+    """Remove the baked shape keys of all rods of the scene: they are simulated again"""
+
+    bl_idname = "tendril.bake_delete_all"
+    bl_label = "Delete All Bakes"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        baked = [obj for obj in rods_in(context.scene.objects) if obj.tendril.baked and obj.mode != "EDIT"]
+        if not baked:
+            self.report({"ERROR"}, "No rod of the scene is baked")
+            return {"CANCELLED"}
+        for obj in baked:
+            delete_bake(obj)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    TENDRIL_OT_bake,
+    TENDRIL_OT_bake_all,
+    TENDRIL_OT_calculate,
+    TENDRIL_OT_cache_to_bake,
+    TENDRIL_OT_cache_delete,
+    TENDRIL_OT_bake_delete,
+    TENDRIL_OT_bake_delete_all,
+)

@@ -8,9 +8,10 @@ import bpy
 import numpy as np
 
 from ...core import TendrilError
-from .. import live
+from .. import live, memory
 from ..bake import delete_bake
 from ..bridge import curves, rods
+from ..bridge.poses import pose_of
 
 
 class TENDRIL_OT_rod_add(bpy.types.Operator):
@@ -30,10 +31,10 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         settings = obj.tendril
         radius_is_new = not settings.is_property_set("radius") and obj.data.bevel_depth > 0.0
         try:
-            pose = rods.pose_of(obj.matrix_world, scene)
+            pose = pose_of(obj.matrix_world, scene)
             if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
                 settings.radius = obj.data.bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
-            rods.describe(obj, scene, pose, curves.read_rows(obj.data))
+            rods.describe_rod(obj, scene, {settings.uid: pose}, curves.read_rows(obj.data))
         except TendrilError as error:
             if radius_is_new:
                 settings.property_unset("radius")
@@ -75,7 +76,7 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
             curves.restore_drawn(obj.data)
         curves.restore_dimensions(obj.data)
         curves.forget_drawn(obj.data)
-        live.forget(obj.tendril.uid)
+        memory.hush([obj.tendril.uid])
         obj.tendril.enabled = False
         return {"FINISHED"}
 

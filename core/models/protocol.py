@@ -107,6 +107,8 @@ class ModelBlock(Protocol):
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
         """Where the block's holds are at the end of the next steps; where they were before is the beginning."""
 
+    # A model may also have `release(hold: int) -> bool`, which lets go of one of the block's holds for good; False if it can't.
+
     def weight(self, gravity: Array, out: Array) -> None:
         """Writes the force of gravity on each sample point."""
 

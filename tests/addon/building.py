@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 
 
@@ -78,13 +78,13 @@ def play(obj, last, first=None):
     shown = {}
     for frame in range(scene.frame_start if first is None else first, last + 1):
         scene.frame_set(frame)
-        assert live.status(obj.tendril.uid) == ""
+        assert memory.status(obj.tendril.uid) == ""
         shown[frame] = read_rows(obj.data)
     return shown
 
 
 def status(obj):
-    return live.status(obj.tendril.uid)
+    return memory.status(obj.tendril.uid)
 
 
 def evaluated_points(obj):
@@ -95,3 +95,22 @@ def evaluated_points(obj):
     mesh.vertices.foreach_get("co", points)
     evaluated.to_mesh_clear()
     return points.reshape(-1, 3)
+
+
+def make_mesh(name="Floor", size=2.0, height=0.0, at=(0.0, 0.0, -0.2), collide=True, cuts=1):
+    """A box if it has a height, else a square, with its top at `at`."""
+    bpy.ops.mesh.primitive_cube_add() if height else bpy.ops.mesh.primitive_grid_add(
+        x_subdivisions=cuts, y_subdivisions=cuts
+    )
+    obj = bpy.context.object
+    obj.name = name
+    points = np.empty(3 * len(obj.data.vertices), dtype=np.float32)
+    obj.data.vertices.foreach_get("co", points)
+    points = points.reshape(-1, 3) * np.array([size / 2, size / 2, height / 2], dtype=np.float32)
+    points[:, 2] -= height / 2
+    obj.data.vertices.foreach_set("co", points.ravel())
+    obj.location = at
+    bpy.context.view_layer.update()
+    if collide:
+        assert bpy.ops.tendril.collider_add() == {"FINISHED"}
+    return obj

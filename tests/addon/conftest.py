@@ -12,12 +12,15 @@ import tendril
 
 
 @pytest.fixture(autouse=True)
-def fresh_file():
+def fresh_file(capfd):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     tendril.register()
     yield
     tendril.unregister()
     clear_handlers()
+    said = capfd.readouterr()
+    assert "Error in bpy.app.handlers" not in said.out + said.err, said.out + said.err  # nothing raises in a handler
+    assert "Unexpected" not in said.out + said.err
 
 
 def pytest_sessionfinish():

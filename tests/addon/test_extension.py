@@ -61,7 +61,7 @@ obj = bpy.data.objects.new("Rope", curve)
 bpy.context.collection.objects.link(obj)
 bpy.context.view_layer.objects.active = obj
 print(bpy.ops.tendril.rod_add())
-sys.modules[name + ".addon.live"]._choose_kernel_cache()
+sys.modules[name + ".addon.running"]._choose_kernel_cache()
 print("kernels in", sys.modules[name + ".core.jit"].cache_folder())
 bpy.ops.preferences.addon_disable(module=name)
 print("left", [m for e in dir(bpy.app.handlers) if isinstance(m := getattr(bpy.app.handlers, e), list) and m

@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.tests.addon.building import MIXED, activate, line, make_rod, play, status
 
@@ -40,7 +40,7 @@ def test_nothing_of_the_old_file_is_left_after_loading(tmp_path):
     obj = make_rod()
     play(obj, 4)
     obj = reload(tmp_path)
-    assert live.info(obj, bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "Nothing in memory"
 
 
 def test_a_duplicate_is_a_rod_of_its_own():

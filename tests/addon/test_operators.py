@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import DRAWN, read_rows, write_rows
 from tendril.addon.bridge.rods import material_of
 from tendril.core import Material
@@ -233,10 +233,13 @@ def test_materials_are_those_of_the_core():
 
 def test_defaults_are_those_of_the_core():
     assert bpy.context.scene.tendril.substeps == DEFAULT_SUBSTEPS
-    assert live.info(make_curve(), bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "Nothing in memory"
 
 
 def test_every_setting_has_a_tooltip():
-    for group in (bpy.types.Object.bl_rna, bpy.types.Scene.bl_rna):
-        for setting in group.properties["tendril"].fixed_type.properties:
+    groups = [bpy.types.Object.bl_rna.properties[name].fixed_type for name in ("tendril", "tendril_collider")]
+    groups.append(bpy.types.Scene.bl_rna.properties["tendril"].fixed_type)
+    groups.append(groups[0].properties["attachments"].fixed_type)
+    for group in groups:
+        for setting in group.properties:
             assert setting.identifier in ("rna_type", "name") or len(setting.description) > 10, setting.identifier

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from tendril.addon import live
+from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows, write_rows
 from tendril.addon.bridge.strands import make_strand
 from tendril.core import Material, Rod, Scene, Simulation
@@ -43,7 +43,7 @@ def test_every_kind_of_spline_follows_its_rod():
     shown = play(obj, 10)
     rows = shown[1].astype(np.float64)
     strands, starts = [], [0]
-    for kind in live._running[obj.tendril.uid].description.kinds:
+    for kind in memory.running_of(bpy.context.scene).description.parts[obj.tendril.uid].described.kinds:
         strands.append(make_strand(kind, rows[starts[-1] : starts[-1] + kind.rows]))
         starts.append(starts[-1] + kind.rows)
     frames = core_run(obj, [(strand.vertices, strand.closed) for strand in strands], 10)
@@ -76,7 +76,7 @@ def test_scrubbing_back_shows_the_frames_in_memory():
     for number in (5, 9, 2, 1, 7, 3):
         scene.frame_set(number)
         np.testing.assert_array_equal(read_rows(obj.data), shown[number])
-    assert "9 frames in memory" in live.info(obj, scene)
+    assert "9 frames in memory" in memory.info(scene)
 
 
 def test_it_goes_on_after_scrubbing():
@@ -124,7 +124,7 @@ def test_a_changed_setting_starts_anew_at_the_start_frame():
     obj.tendril.material = "SPRING_STEEL"
     scene.frame_set(4)
     np.testing.assert_array_equal(read_rows(obj.data), before[4])
-    assert "outdated" in live.info(obj, scene)
+    assert "outdated" in memory.info(scene)
     after = play(obj, 8)
     assert np.abs(after[8] - before[8]).max() > 1e-3
     expected = core_run(obj, [(before[1], False)], 8, material="spring steel")
@@ -134,9 +134,9 @@ def test_a_changed_setting_starts_anew_at_the_start_frame():
 def test_an_unchanged_scene_keeps_its_frames_over_a_reset():
     obj = make_rod()
     play(obj, 6)
-    simulation = live._running[obj.tendril.uid].simulation
+    simulation = memory.simulation_of(bpy.context.scene)
     play(obj, 6)
-    assert live._running[obj.tendril.uid].simulation is simulation
+    assert memory.simulation_of(bpy.context.scene) is simulation
 
 
 def test_an_edit_at_the_start_frame_is_the_new_drawn_shape():
@@ -242,7 +242,7 @@ def test_frames_are_outdated_when_the_animation_changes():
     obj.location.x = 1.0
     obj.keyframe_insert("location", frame=5)
     scene.frame_set(3)
-    assert "outdated" in live.info(obj, scene)
+    assert "outdated" in memory.info(scene)
     shown = play(obj, 5)
     np.testing.assert_allclose(shown[5][0], line()[0], atol=1e-6)
 
@@ -289,7 +289,7 @@ def test_a_render_shows_what_the_playback_showed(tmp_path):
     scene.frame_set(1)
     bpy.ops.tendril.rod_add()
     shown = play(obj, 4)
-    live.clear()
+    memory.clear()
     scene.frame_set(3)  # the viewport stands elsewhere
     scene.frame_end = 4
     scene.render.engine = "BLENDER_WORKBENCH"

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from tendril.addon.bridge.curves import read_rows, spline_kinds, write_rows
 from tendril.addon.bridge.nurbs import Knots, basis
-from tendril.addon.bridge.rods import describe, pose_of
+from tendril.addon.bridge.poses import pose_of
+from tendril.addon.bridge.rods import describe_rod
+from tendril.addon.bridge.scenes import describe_scene
 from tendril.addon.bridge.strands import make_strand
 from tendril.tests.addon.building import MIXED, evaluated_points, line, make_curve, ring
 
@@ -150,7 +152,8 @@ def test_points_are_in_world_space_under_parents_scale_and_units():
     bpy.context.view_layer.update()
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     drawn = evaluated_points(obj) @ matrix[:3, :3].T + matrix[:3, 3]
-    description = describe(obj, scene, pose_of(obj.matrix_world, scene), read_rows(obj.data))
+    rod = describe_rod(obj, scene, {obj.tendril.uid: pose_of(obj.matrix_world, scene)}, read_rows(obj.data))
+    description = describe_scene(scene, {obj.tendril.uid: rod}, {})
     vertices = np.concatenate([entry.rod.points for entry in description.scene.entries])
     np.testing.assert_allclose(vertices, 0.1 * drawn, atol=1e-6)
     np.testing.assert_allclose(description.scene.gravity, (0, 0, -0.981), atol=1e-6)

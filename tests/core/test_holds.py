@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from plain_rods import circle, helix, knot, line, made_of, plain_rod, precise, settled, weightless
-from tendril.core import Rod, Scene, Simulation
+from tendril.core import Rod, Scene, Simulation, TendrilError
 from tendril.core.geometry.rotations import interpolate_rotations, rotation_about
 
 TURN = rotation_about(np.array([0.48, 0.6, 0.64]), np.array(2.0))
@@ -276,3 +276,37 @@ def test_a_ring_hangs_from_two_pins_symmetrically(first: int) -> None:
     assert np.abs(x - upright).max() > 0.1
     mirrored = x[(12 - np.arange(24)) % 24] * [-1.0, 1.0, 1.0]
     assert mirrored == pytest.approx(x, abs=1e-7)
+
+
+@pytest.mark.parametrize("contact", [False, True])
+@pytest.mark.parametrize("kind", ["pin", "clamp"])
+@pytest.mark.parametrize("place", [0, 10])
+def test_what_is_let_go_of_falls_freely(kind: str, place: int, contact: bool) -> None:
+    """Only weight acts on it then: its centre of mass has the acceleration of gravity, and it is as if it had begun there."""
+    rod = open_rod()
+    scene = Scene(gravity=(0.0, 0.0, -9.81), rod_contact=contact)
+    scene.add(rod)
+    held = hold(scene, kind, place)
+    sim = precise(scene, substeps=8)
+    for _ in range(3):
+        sim.step_frame()
+    sim.release(held)
+    mass = np.convolve(rod.mass_per_length * rod.rest_lengths, [0.5, 0.5])
+    momenta = [mass @ sim.current().velocities(0)]
+    for _ in range(4):
+        frame = sim.step_frame()
+        assert frame.report.converged
+        momenta.append(mass @ frame.velocities(0))
+    weight = mass.sum() * np.array([0.0, 0.0, -9.81]) / sim.frame_rate
+    np.testing.assert_allclose(np.diff(momenta, axis=0), np.tile(weight, (4, 1)), atol=1e-6 * np.abs(weight).max())
+
+
+def test_what_cannot_be_let_go_of_is_refused() -> None:
+    for kind, rod, place in (("edge", open_rod(), 0), ("clamp", open_rod(), 4), ("clamp", closed_rod(), 0)):
+        scene = Scene()
+        scene.add(rod)
+        held = hold(scene, kind, place)
+        with pytest.raises(TendrilError, match="can be let go of"):
+            Simulation(scene).release(held)
+    with pytest.raises(TendrilError, match="hold"):
+        Simulation(scene).release(7)

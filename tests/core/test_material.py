@@ -157,6 +157,10 @@ KNOWN = {
     "human hair": ((2e9, 7e9), (1200, 1400)),
     "spring steel": ((1.9e11, 2.12e11), (7700, 7900)),
     "spaghetti": ((1e9, 5e9), (1300, 1550)),
+    "vine": ((2e8, 5e9), (500, 1100)),
+    "paper": ((2e9, 8e9), (500, 1200)),
+    "garden hose": ((3e6, 3e7), (500, 1000)),
+    "chain": ((1e10, 1e11), (2000, 5000)),
 }
 
 
@@ -172,7 +176,7 @@ def test_presets_are_real_materials(name):
     assert light <= material.density <= heavy
     assert 0.25 <= material.poisson_ratio < 0.5
     assert 0.0 <= material.damping_time <= 0.01
-    assert (material.strands > 1) == (name.split()[-1] in ("rope", "cable"))
+    assert (material.strands > 1) == (name.split()[-1] in ("rope", "cable", "chain"))
 
 
 @pytest.mark.parametrize("name", ["", "Rubber", "steel", None, 3, ["rubber"], {}])

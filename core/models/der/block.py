@@ -12,7 +12,7 @@ from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
 from ..state_of_rods import copy_rods, put_rods
-from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
+from .arrays import BACKWARD_EULER, FRAMED, FREE_END, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
 from .coupled import (
     begin_rods,
@@ -129,6 +129,22 @@ class DerBlock:
         b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
         b.holds.spin[1, rows] = spins
         self._measured = False
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod: the two elements beside
+        it can't become one while it moves."""
+        rods, row = self.arrays.rods, int(self._hold_rows[hold])
+        rod = int(np.searchsorted(rods.start, row, side="right")) - 1
+        at_end = not rods.closed[rod] and row in (rods.start[rod], rods.start[rod + 1] - 1)
+        framed = rods.joint[row] == FRAMED
+        if self._edge_holds[hold] or (framed and not at_end):
+            return False
+        rods.held[row, :3] = False
+        if framed:
+            rods.joint[row] = FREE_END
+            rods.stiffness[row] = 0.0
+        self._measured = False
+        return True
 
     def free_steps(
         self,

@@ -1,0 +1,89 @@
+"""What a rod hangs on besides its own object: other objects, bones and vertices of meshes, as they are in each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from ...core import TendrilError
+from .poses import Array, rigid_pose, scaled
+
+# Below this influence an attachment lets go.
+LETS_GO_BELOW = 0.5
+
+
+def key_of(uid: str, number: int) -> str:
+    """Tells the pose of an attachment from those of objects."""
+    return f"{uid} attachment {number}"
+
+
+def attached_poses(
+    obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> Iterator[tuple[str, Array]]:
+    """Where the targets of a rod's attachments are now, of those that hold. Raises TendrilError for one that can't be
+    found."""
+    gone = let_go(obj, depsgraph)
+    for number, attachment in enumerate(obj.tendril.attachments):
+        key = key_of(obj.tendril.uid, number)
+        if attachment.target is not None and key not in gone:
+            yield key, _pose(attachment, scene, depsgraph)
+
+
+def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
+    """The attachments whose influence, which may be animated, is low now."""
+    attachments = obj.evaluated_get(depsgraph).tendril.attachments
+    return {key_of(obj.tendril.uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
+
+
+def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
+    """Without the influence, which may be animated."""
+    return tuple(
+        (a.where, a.spline, a.point, a.target.session_uid if a.target else 0, a.bone, a.vertex, a.use_rotation)
+        for a in obj.tendril.attachments
+    )
+
+
+def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Array:
+    target = attachment.target.evaluated_get(depsgraph)
+    matrix = np.array(target.matrix_world, dtype=np.float64)
+    if target.type == "ARMATURE" and attachment.bone:
+        bone = target.pose.bones.get(attachment.bone)
+        if bone is None:
+            raise TendrilError("bone", attachment.bone, f'"{target.name}" has no such bone: choose another')
+        matrix = matrix @ np.array(bone.matrix, dtype=np.float64)
+    elif target.type == "MESH" and attachment.vertex >= 0:
+        matrix = _frame_of_vertex(target, matrix, attachment.vertex)
+    return rigid_pose(scaled(matrix, scene), f'the scale of "{target.name}"')
+
+
+def _frame_of_vertex(target: bpy.types.Object, matrix: Array, vertex: int) -> Array:
+    """A frame at a vertex of a deforming mesh, that of the first face with this corner: it moves and turns with the surface."""
+    mesh = target.to_mesh()
+    try:
+        if vertex >= len(mesh.vertices):
+            last = len(mesh.vertices) - 1
+            raise TendrilError("vertex", vertex, f'the last vertex of "{target.name}" is {last}: choose another')
+        corners = np.empty(len(mesh.loops), dtype=np.int32)
+        mesh.loops.foreach_get("vertex_index", corners)
+        at = np.flatnonzero(corners == vertex)
+        place = np.array(mesh.vertices[vertex].co, dtype=np.float64)
+        frame = np.eye(4)
+        frame[:3, 3] = matrix[:3, :3] @ place + matrix[:3, 3]
+        frame[:3, :3] = matrix[:3, :3]
+        if len(at):
+            starts = np.empty(len(mesh.polygons), dtype=np.int32)
+            mesh.polygons.foreach_get("loop_start", starts)
+            face = mesh.polygons[int(np.searchsorted(starts, at[0], side="right")) - 1]
+            around = list(face.vertices)
+            here = around.index(vertex)
+            ends = [np.array(mesh.vertices[around[(here + step) % len(around)]].co) for step in (1, -1)]
+            along, across = (matrix[:3, :3] @ (end - place) for end in ends)
+            normal = np.cross(along, across)
+            if np.linalg.norm(normal) > 1e-12 * np.linalg.norm(along) * np.linalg.norm(across):
+                frame[:3, :3] = np.stack([along, np.cross(normal, along), normal], axis=1)
+                frame[:3, :3] /= np.linalg.norm(frame[:3, :3], axis=0)
+        return frame
+    finally:
+        target.to_mesh_clear()

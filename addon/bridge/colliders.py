@@ -1,0 +1,141 @@
+"""What rods collide with: the meshes of a collection, as modifiers, parents and animation leave them in each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Mesh, TendrilError
+from .poses import Array, metres_per_unit
+
+# Blender gives the friction of its Collision physics in hundredths.
+BLENDER_FRICTION = 0.01
+
+
+@dataclass(frozen=True)
+class ColliderDescription:
+    """A mesh at the start frame. Holds no reference to Blender's data."""
+
+    name: str
+    shape: Mesh
+    corners: NDArray[np.int32]  # vertices of all faces, one face after the other: the same for the same topology
+    thickness: float  # m
+    friction: float
+    pose: Array  # (4, 4), to notice a change of the animation
+
+
+def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
+    collection = scene.tendril.colliders
+    if collection is not None:
+        for obj in collection.all_objects:
+            if not (obj.type == "CURVE" and obj.tendril.enabled):  # rods collide with each other on their own terms
+                yield obj
+
+
+def key_of(obj: bpy.types.Object) -> str:
+    """Tells a collider from all other objects for as long as Blender runs, whatever it is called."""
+    return f"collider {obj.session_uid}"
+
+
+def read_colliders(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> tuple[dict[str, ColliderDescription], list[str]]:
+    """The colliders as they are now, and a sentence for each that is ignored."""
+    found: dict[str, ColliderDescription] = {}
+    notes: list[str] = []
+    for obj in colliders_of(scene):
+        problem = _why_ignored(obj, depsgraph)
+        if problem is None:
+            try:
+                found[key_of(obj)] = _describe(obj, scene, depsgraph)
+            except TendrilError as error:
+                problem = f'The mesh of "{obj.name}" is ignored as a collider: {error.cure}'
+        if problem is not None:
+            notes.append(problem)
+        elif obj.is_instancer:
+            notes.append(f'"{obj.name}" makes instances, which rods pass through: make them real')
+    return found, notes
+
+
+def moved_colliders(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, known: Mapping[str, ColliderDescription]
+) -> tuple[dict[str, Array], list[str]]:
+    """Where the vertices of the known colliders are now, and a sentence for each that can't be followed."""
+    places: dict[str, Array] = {}
+    notes: list[str] = []
+    for obj in colliders_of(scene):
+        described = known.get(key_of(obj))
+        if described is None or _why_ignored(obj, depsgraph) is not None:
+            continue
+        vertices, corners, _ = _read(obj, scene, depsgraph)
+        if len(vertices) == len(described.shape.vertices) and np.array_equal(corners, described.corners):
+            places[key_of(obj)] = vertices
+        else:
+            notes.append(f'The mesh of "{obj.name}" has other faces than at the start: it is not followed any more')
+    return places, notes
+
+
+def poses_of_colliders(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
+    return {key_of(obj): _matrix(obj.evaluated_get(depsgraph)) for obj in colliders_of(scene)}
+
+
+def settings_of_colliders(scene: bpy.types.Scene) -> tuple[object, ...]:
+    return tuple((key_of(obj), *_surface(obj)) for obj in colliders_of(scene))
+
+
+def has_collision_physics(obj: bpy.types.Object) -> bool:
+    return obj.collision is not None and obj.collision.use
+
+
+def _surface(obj: bpy.types.Object) -> tuple[float, float]:
+    """Thickness in units of the scene, and friction."""
+    if has_collision_physics(obj):
+        return obj.collision.thickness_outer, BLENDER_FRICTION * obj.collision.cloth_friction
+    return obj.tendril_collider.thickness, obj.tendril_collider.friction
+
+
+def _why_ignored(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> str | None:
+    if obj.type != "MESH":
+        return f'"{obj.name}" is no mesh and is ignored as a collider'
+    if not obj.evaluated_get(depsgraph).is_evaluated:
+        return f'"{obj.name}" is disabled in viewports or renders and is ignored as a collider'
+    return None
+
+
+def _describe(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> ColliderDescription:
+    vertices, corners, triangles = _read(obj, scene, depsgraph)
+    if not len(triangles):
+        raise TendrilError("mesh", obj.name, "it has no faces")
+    thickness, friction = _surface(obj)
+    shape = Mesh(vertices, triangles)
+    pose = _matrix(obj.evaluated_get(depsgraph))
+    return ColliderDescription(obj.name, shape, corners, thickness * metres_per_unit(scene), friction, pose)
+
+
+def _matrix(evaluated: bpy.types.Object) -> Array:
+    return np.array(evaluated.matrix_world, dtype=np.float64)
+
+
+def _read(
+    obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
+    """Vertices in world space and metres (n, 3), the vertices of all faces in a row, and triangles (m, 3)."""
+    evaluated = obj.evaluated_get(depsgraph)
+    mesh = evaluated.to_mesh()
+    try:
+        mesh.calc_loop_triangles()
+        places = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+        corners = np.empty(len(mesh.loops), dtype=np.int32)
+        triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+        mesh.vertices.foreach_get("co", places)
+        mesh.loops.foreach_get("vertex_index", corners)
+        mesh.loop_triangles.foreach_get("vertices", triangles)
+    finally:
+        evaluated.to_mesh_clear()
+    matrix = _matrix(evaluated)
+    world = places.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+    return world * metres_per_unit(scene), corners, triangles.reshape(-1, 3)

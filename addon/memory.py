@@ -1,0 +1,191 @@
+"""What is known of the scenes, by ids, so that no reference to Blender's data is kept; and questions about it.
+
+What must survive saving and undo (the drawn shape, whether the curve shows it now) lies in the file; what is here can be lost at
+any time and is then read from disk or computed again.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import bpy
+
+from ..core import TendrilError
+from .bridge import rods, scenes
+from .bridge.colliders import ColliderDescription
+from .bridge.curves import Rows
+from .bridge.poses import Array
+from .moments import DiskFrames, path_of
+from .running import Running
+from .showing import Recorded, Unable
+
+if TYPE_CHECKING:
+    from ..core import Simulation
+
+_running: dict[int, Running] = {}  # by the session uid of the scene
+_recorded: dict[int, Recorded | None] = {}  # frames on disk of scenes that do not run; None: there are none
+_status: dict[str, str] = {}  # why a rod does not move as expected, by its uid
+_distrusted: set[int] = set()  # scenes whose frames on disk are outdated
+standing: dict[int, float] = {}  # per scene: the frame it stands at
+# Where a rod and what it is attached to are at the start frame, by uid and mode of the depsgraph: a render has poses of
+# its own.
+start_poses: dict[tuple[str, str], dict[str, Array]] = {}
+start_colliders: dict[tuple[int, str], dict[str, ColliderDescription]] = {}  # the same of colliders, per scene and mode
+collider_notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
+disk_notes: dict[int, str] = {}  # per scene: what is to be said of its cache on disk
+
+
+def clear() -> None:
+    for running in _running.values():
+        running.close()
+    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders):
+        memory.clear()
+    collider_notes.clear()
+    disk_notes.clear()
+
+
+def running_of(scene: bpy.types.Scene) -> Running | None:
+    return _running.get(scene.session_uid)
+
+
+def keep(scene: bpy.types.Scene, running: Running) -> None:
+    forget(scene)
+    _running[scene.session_uid] = running
+
+
+def forget(scene: bpy.types.Scene, distrust_disk: bool = False) -> None:
+    """The frames of a scene in memory; with `distrust_disk` those on disk don't count any more either."""
+    running = _running.pop(scene.session_uid, None)
+    _recorded.pop(scene.session_uid, None)
+    if running is not None:
+        running.close()
+    if distrust_disk or (running is not None and running.outdated):
+        _distrusted.add(scene.session_uid)
+
+
+def trust_disk(scene: bpy.types.Scene) -> None:
+    _distrusted.discard(scene.session_uid)
+
+
+def may_read_disk(scene: bpy.types.Scene) -> bool:
+    path = path_of(scene)
+    trusted = scene.tendril.use_disk_cache and scene.session_uid not in _distrusted
+    return trusted and path is not None and path.exists()
+
+
+def recorded_of(scene: bpy.types.Scene) -> Recorded | None:
+    """Frames on disk, for a scene that was not at its start frame yet."""
+    key = scene.session_uid
+    if not may_read_disk(scene):
+        return None
+    if key not in _recorded:
+        _recorded[key] = None
+        with told_of_disk(scene):
+            disk = DiskFrames.to_read(path_of(scene))
+            if len(disk.frames):
+                _recorded[key] = Recorded(disk)
+    return _recorded[key]
+
+
+def read_no_record(scene: bpy.types.Scene) -> None:
+    """The scene is known now: frames on disk are taken as its own, or not at all."""
+    _recorded[scene.session_uid] = None
+
+
+def simulation_of(scene: bpy.types.Scene) -> Simulation | None:
+    running = running_of(scene)
+    return None if running is None else running.simulation
+
+
+def frames_of(uid: str, scene: bpy.types.Scene) -> dict[int, Rows]:
+    """What the curve shows in each frame simulated so far."""
+    running = running_of(scene)
+    if running is None or uid not in running.uids:
+        return {}
+    moments = {k: running.moment(k) for k in range(running.first_frame, running.last_frame + 1)}
+    return {k: moment.rows[uid] for k, moment in moments.items() if moment is not None and uid in moment.rows}
+
+
+def not_exact_since(scene: bpy.types.Scene) -> int | None:
+    """The first frame for which the solver did not find the motion as exactly as it should, if there is one."""
+    running = running_of(scene)
+    return None if running is None else running.not_exact_since
+
+
+def is_outdated(scene: bpy.types.Scene) -> bool:
+    running = running_of(scene)
+    return running is not None and (
+        running.outdated or running.settings != scenes.settings_of(scene, taking_part(scene))
+    )
+
+
+def info(scene: bpy.types.Scene) -> str:
+    """The line of the cache panel."""
+    running = running_of(scene)
+    if running is None:
+        recorded = _recorded.get(scene.session_uid)
+        return "Nothing in memory" if recorded is None else f"{_frames(len(recorded.disk.frames))} on disk"
+    text = f"{_frames(running.last_frame - running.first_frame + 1)} {'on disk' if running.disk else 'in memory'}"
+    if is_outdated(scene):
+        return f"{text}, outdated: go to frame {scenes.first_frame_of(scene)}"
+    if running.not_exact_since is not None:
+        return f"{text}, not exact since frame {running.not_exact_since}"
+    return text
+
+
+def status(uid: str) -> str:
+    return _status.get(uid, "")
+
+
+def tell(uids: Iterable[str], message: str) -> None:
+    _status.update(dict.fromkeys(uids, message))
+
+
+def hush(uids: Iterable[str]) -> None:
+    for uid in uids:
+        _status.pop(uid, None)
+
+
+def notes(scene: bpy.types.Scene) -> list[str]:
+    """What is to be said of the colliders of a scene, a sentence each."""
+    return collider_notes.get(scene.session_uid, [])
+
+
+def disk_note(scene: bpy.types.Scene) -> str:
+    return disk_notes.get(scene.session_uid, "")
+
+
+@contextmanager
+def told_at(uids: Iterable[str]) -> Iterator[None]:
+    """Turns what goes wrong into the status of rods: a frame change must never fail."""
+    try:
+        yield
+    except (TendrilError, Unable) as error:
+        tell(uids, str(error))
+    except Exception as error:
+        traceback.print_exception(error)
+        tell(uids, f"Unexpected {type(error).__name__}, see the console: {error}")
+
+
+@contextmanager
+def told_of_disk(scene: bpy.types.Scene) -> Iterator[None]:
+    """Turns what goes wrong with the cache on disk into a line of its panel."""
+    disk_notes.pop(scene.session_uid, None)
+    try:
+        yield
+    except TendrilError as error:
+        disk_notes[scene.session_uid] = str(error)
+
+
+def taking_part(scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
+    """The rods to be simulated, by uid. Baked ones are needed only for what still moves and runs into them."""
+    found = {obj.tendril.uid: obj for obj in rods.rods_in(scene.objects)}
+    moving = {uid: obj for uid, obj in found.items() if not obj.tendril.baked}
+    return found if moving and scene.tendril.rod_contact else moving
+
+
+def _frames(count: int) -> str:
+    return f"{count} frame{'s' if count != 1 else ''}"

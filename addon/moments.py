@@ -1,0 +1,212 @@
+"""Frames as they are shown, and files of them beside the .blend.
+
+A file holds one record per frame: what is shown, where things stood, and the state to go on from. A table of contents beside it
+says which rods it shows, so that a frame can be shown without simulating anything, in a render of a few frames for instance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bpy
+import numpy as np
+
+from ..core import TendrilError
+from .bridge.curves import Rows
+from .bridge.poses import Array
+from .bridge.scenes import SceneDescription
+
+if TYPE_CHECKING:
+    from ..core import FrameCache
+
+MOST_ROWS = 2**31
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A frame as it is shown."""
+
+    rows: Mapping[str, Rows]  # of the curves, by the uid of the rod
+    poses: Mapping[str, Array]  # where things stood, by their keys
+    released: frozenset[str] = frozenset()  # attachments that have let go
+    not_exact_since: int | None = None
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What lies where in a record."""
+
+    rods: tuple[tuple[str, int], ...]  # uid and number of rows
+    keys: tuple[str, ...]  # of poses
+
+    @staticmethod
+    def of(description: SceneDescription) -> Contents:
+        parts = description.parts.values()
+        keys = [key for part in parts for key in part.described.start_poses]
+        return Contents(
+            tuple((uid, len(part.described.rows)) for uid, part in description.parts.items()),
+            (*keys, *description.colliders),
+        )
+
+    @property
+    def size(self) -> int:
+        return 2 + 18 * len(self.keys) + 3 * sum(rows for _, rows in self.rods)
+
+    def pack(self, moment: Moment) -> Array:
+        since = moment.not_exact_since
+        pieces = [np.array([since is not None, since or 0], dtype=np.float64)]
+        pieces.append(np.array([key in moment.poses for key in self.keys], dtype=np.float64))
+        pieces.append(np.array([key in moment.released for key in self.keys], dtype=np.float64))
+        pieces += [np.asarray(moment.poses.get(key, np.zeros((4, 4)))).ravel() for key in self.keys]
+        pieces += [moment.rows[uid].astype(np.float64).ravel() for uid, _ in self.rods]
+        return np.concatenate(pieces)
+
+    def unpack(self, record: Array) -> Moment:
+        count = len(self.keys)
+        present, released = record[2 : 2 + count] == 1.0, record[2 + count : 2 + 2 * count] == 1.0
+        poses = record[2 + 2 * count : 2 + 18 * count].reshape(-1, 4, 4)
+        start = 2 + 18 * count
+        rows = {}
+        for uid, number in self.rods:
+            rows[uid] = record[start : start + 3 * number].astype(np.float32).reshape(-1, 3)
+            start += 3 * number
+        return Moment(
+            rows,
+            {key: poses[k].copy() for k, key in enumerate(self.keys) if present[k]},
+            frozenset(key for k, key in enumerate(self.keys) if released[k]),
+            int(record[1]) if record[0] == 1.0 else None,
+        )
+
+
+class DiskFrames:
+    """The frames of a scene in a file. What goes wrong is a TendrilError."""
+
+    def __init__(self, file: FrameCache, contents: Contents) -> None:
+        self._file = file
+        self.contents = contents
+        if file.state_size < contents.size:
+            raise TendrilError("cache", str(file.path), "its table of contents is of another cache: delete it")
+
+    @staticmethod
+    def create(path: Path, description: SceneDescription, state_size: int) -> DiskFrames:
+        """A new file in place of an old one."""
+        from ..core import FrameCache
+
+        contents = Contents.of(description)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TendrilError("cache", str(path.parent), f"the folder can't be made: {error.strerror}") from None
+        delete(path)
+        fingerprint = fingerprint_of(description)
+        file = FrameCache.create(path, fingerprint, contents.size + state_size, description.first_frame)
+        try:
+            _contents_path(path).write_text(
+                json.dumps({"fingerprint": fingerprint, "rods": contents.rods, "keys": contents.keys})
+            )
+        except OSError as error:
+            file.close()
+            raise TendrilError("cache", str(path), f"the system says: {error.strerror}") from None
+        return DiskFrames(file, contents)
+
+    @staticmethod
+    def of_scene(path: Path, description: SceneDescription) -> DiskFrames:
+        """The file of an earlier run of the same, to be read and gone on with."""
+        from ..core import FrameCache
+
+        file = FrameCache.open(path, fingerprint_of(description), writable=True)
+        return DiskFrames(file, Contents.of(description))
+
+    @staticmethod
+    def to_read(path: Path) -> DiskFrames:
+        """A file whose scene has not been seen at its start frame yet."""
+        from ..core import FrameCache
+
+        refused = TendrilError("cache", str(path), "its table of contents is damaged: go to the start frame")
+        try:
+            table = json.loads(_contents_path(path).read_text())
+            rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
+            contents = Contents(rods, tuple(str(key) for key in table["keys"]))
+            fingerprint = str(table["fingerprint"])
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            raise refused from None
+        if not all(0 < rows < MOST_ROWS for _, rows in rods):
+            raise refused
+        return DiskFrames(FrameCache.open(path, fingerprint), contents)
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    @property
+    def frames(self) -> range:
+        return self._file.frames
+
+    def moment(self, number: int) -> Moment:
+        return self.contents.unpack(self._file.read(number))
+
+    def state(self, number: int) -> Array:
+        return self._file.read(number)[self.contents.size :]
+
+    def append(self, number: int, moment: Moment, state: Array) -> None:
+        self._file.append(number, np.concatenate([self.contents.pack(moment), state]))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def path_of(scene: bpy.types.Scene) -> Path | None:
+    """Where the frames of a scene lie, as Blender's own caches do; None while the .blend has no place yet."""
+    if not bpy.data.filepath:
+        return None
+    blend = Path(bpy.data.filepath)
+    return blend.parent / f"blendcache_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.tendril"
+
+
+def delete(path: Path) -> None:
+    """Takes a cache of Tendril away. Any other file stays, and is told."""
+    from ..core import FrameCache
+
+    if not os.path.lexists(path):
+        return
+    try:
+        with path.open("rb") as file:
+            ours = file.read(8) == b"TENDRILC"
+        if not ours:
+            raise TendrilError("cache", str(path), "this is not a cache of Tendril: move it away")
+        try:
+            FrameCache.open(path, writable=True).close()  # nobody else writes it now
+        except TendrilError as error:
+            if error.field == "lock":
+                raise
+        path.unlink()
+        _contents_path(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise TendrilError("cache", str(path), f"the system says: {error.strerror}") from None
+
+
+def fingerprint_of(description: SceneDescription) -> str:
+    """Equal for the same objects with the same settings in the same version of Tendril."""
+    told = repr((version(), description.signature, Contents.of(description).rods))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+@cache
+def version() -> str:
+    manifest = Path(__file__).resolve().parents[1] / "blender_manifest.toml"
+    try:
+        return str(tomllib.loads(manifest.read_text())["version"])
+    except (OSError, ValueError, KeyError):
+        return "unknown"
+
+
+def _contents_path(path: Path) -> Path:
+    return path.with_name(path.name + ".json")

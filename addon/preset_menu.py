@@ -1,0 +1,61 @@
+"""Presets of rods, in the header of the panel: those that come with Tendril, and the user's own, saved as Blender saves presets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from bl_operators.presets import AddPresetBase
+from bl_ui.utils import PresetPanel
+
+FOLDER = "tendril_rod"
+# The material comes first: it sets the properties that follow, unless it is a custom one.
+SETTINGS = (
+    "material",
+    "young_modulus",
+    "poisson_ratio",
+    "density",
+    "damping_time",
+    "strands",
+    "radius_from",
+    "radius",
+    "rest_shape",
+    "curl_radius",
+    "curl_length",
+    "stiffness_at_end",
+    "stiffness_by_weight",
+    "friction",
+)
+
+
+class TENDRIL_PT_presets(PresetPanel, bpy.types.Panel):
+    bl_label = "Rod Presets"
+    preset_subdir = FOLDER
+    preset_operator = "script.execute_preset"
+    preset_add_operator = "tendril.preset_add"
+
+
+class TENDRIL_OT_preset_add(AddPresetBase, bpy.types.Operator):
+    """Save the rod's material and shape as a preset, or remove one"""
+
+    bl_idname = "tendril.preset_add"
+    bl_label = "Add Rod Preset"
+    preset_menu = "TENDRIL_PT_presets"
+    preset_subdir = FOLDER
+    preset_defines = ["rod = bpy.context.object.tendril"]  # noqa: RUF012
+    preset_values = [f"rod.{name}" for name in SETTINGS]  # noqa: RUF012
+
+
+CLASSES = (TENDRIL_PT_presets, TENDRIL_OT_preset_add)
+
+
+def register() -> None:
+    bpy.utils.register_preset_path(str(Path(__file__).parent))
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+    bpy.utils.unregister_preset_path(str(Path(__file__).parent))

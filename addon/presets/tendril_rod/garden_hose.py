@@ -1,0 +1,10 @@
+import bpy
+
+rod = bpy.context.object.tendril
+rod.material = "GARDEN_HOSE"
+rod.radius_from = "GIVEN"
+rod.radius = 0.0095
+rod.rest_shape = "AS_DRAWN"
+rod.stiffness_at_end = 1.0
+rod.stiffness_by_weight = False
+rod.friction = 0.6

@@ -1,0 +1,12 @@
+import bpy
+
+rod = bpy.context.object.tendril
+rod.material = "HUMAN_HAIR"
+rod.radius_from = "GIVEN"
+rod.radius = 4e-05
+rod.rest_shape = "CURLY"
+rod.stiffness_at_end = 1.0
+rod.stiffness_by_weight = False
+rod.friction = 0.3
+rod.curl_radius = 0.006
+rod.curl_length = 0.015

@@ -1,0 +1,10 @@
+import bpy
+
+rod = bpy.context.object.tendril
+rod.material = "HUMAN_HAIR"
+rod.radius_from = "GIVEN"
+rod.radius = 4e-05
+rod.rest_shape = "AS_DRAWN"
+rod.stiffness_at_end = 1.0
+rod.stiffness_by_weight = False
+rod.friction = 0.3

@@ -1,0 +1,10 @@
+import bpy
+
+rod = bpy.context.object.tendril
+rod.material = "RUBBER"
+rod.radius_from = "GIVEN"
+rod.radius = 0.004
+rod.rest_shape = "STRAIGHT"
+rod.stiffness_at_end = 1.0
+rod.stiffness_by_weight = False
+rod.friction = 0.9

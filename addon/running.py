@@ -1,0 +1,189 @@
+"""A simulation that runs: the core's, and the frames it has given so far, as they are shown."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bpy
+import numpy as np
+
+from .bridge import curves
+from .bridge.colliders import ColliderDescription
+from .bridge.curves import Rows
+from .bridge.poses import Array
+from .bridge.scenes import SceneDescription, held_motion
+from .moments import DiskFrames, Moment
+
+if TYPE_CHECKING:
+    from ..core import Frame, Simulation
+
+Poses = Mapping[str, Array]  # of things, by their keys
+
+
+@dataclass
+class Running:
+    """The simulation of one scene, in memory and, if the user wants it, on disk."""
+
+    description: SceneDescription
+    settings: tuple[object, ...]  # as they were when it was made
+    left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
+    simulation: Simulation | None = None  # none is needed to show what lies on disk
+    disk: DiskFrames | None = None
+    writable: bool = True  # until the disk refuses a frame
+    moments: dict[int, Moment] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)  # attachments that have let go
+    colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
+    outdated: bool = False
+    not_exact_since: int | None = None
+
+    @property
+    def first_frame(self) -> int:
+        return self.description.first_frame
+
+    @property
+    def last_frame(self) -> int:
+        return self.simulation.frame if self.simulation is not None else self.disk.frames[-1]
+
+    @property
+    def uids(self) -> Collection[str]:
+        return self.description.parts.keys()
+
+    def moment(self, number: int) -> Moment | None:
+        if number not in self.moments and self.disk is not None and number in self.disk.frames:
+            self.moments[number] = self.disk.moment(number)
+        return self.moments.get(number)
+
+    def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
+        return self.description.parts[uid].described.layout == curves.layout(curve)
+
+    def begin(self) -> None:
+        """A simulation that stands at the first frame."""
+        self.simulation = make_simulation(self.description)
+        self.moments[self.first_frame] = first_moment(self.description)
+
+    def begin_on_disk(self, path: Path) -> None:
+        """Frames go to a new file from now on. Raises TendrilError, and then they do not."""
+        assert self.simulation is not None
+        disk = DiskFrames.create(path, self.description, self.simulation.state_size)
+        disk.append(self.first_frame, self.moments[self.first_frame], self.simulation.state())
+        self.disk = disk
+
+    def resume(self, colliders: Mapping[str, Array]) -> None:
+        """Goes on from the last frame on disk, in which colliders have these vertices."""
+        assert self.disk is not None
+        last = self.last_frame
+        moment = self.moment(last)
+        simulation = make_simulation(self.description)
+        simulation.restore(self.disk.state(last), last)
+        for number, key in enumerate(self.description.colliders):
+            if key in colliders:
+                simulation.move_collider(number, vertices=colliders[key], at_once=True)
+                self.colliders[key] = colliders[key]
+        self.simulation = simulation
+        for uid in self.uids:
+            self.release(uid, set(moment.released))
+        self.not_exact_since = moment.not_exact_since
+
+    def step(self, poses: Poses, colliders: Mapping[str, Array]) -> None:
+        """One frame further, at whose end the objects stand at `poses` and colliders have these vertices; what is not
+        among them stays where it was."""
+        before = self.moment(self.last_frame).poses
+        for part in self.description.parts.values():
+            for key in part.described.start_poses:
+                if key in poses and not np.array_equal(poses[key], before.get(key)):
+                    for hold, position, rotation in held_motion(part, key, poses[key]):
+                        self.simulation.move(hold, position=position, rotation=rotation)
+        for number, (key, described) in enumerate(self.description.colliders.items()):
+            vertices = colliders.get(key)
+            if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
+                self.simulation.move_collider(number, vertices=vertices)
+                self.colliders[key] = vertices
+        frame = self.simulation.step_frame()
+        if not frame.report.converged and self.not_exact_since is None:
+            self.not_exact_since = frame.number
+        self.moments[frame.number] = self._moment(frame, poses)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the last frame is still to be written to disk."""
+        return (
+            self.disk is not None and self.writable and not self.outdated and self.last_frame == self.disk.frames.stop
+        )
+
+    def write(self) -> None:
+        """The last frame to disk. Raises TendrilError if that fails; the following ones then stay in memory."""
+        self.writable = False
+        self.disk.append(self.last_frame, self.moments[self.last_frame], self.simulation.state())
+        self.writable = True
+
+    def close(self) -> None:
+        if self.disk is not None:
+            self.disk.close()
+            self.disk = None
+
+    def release(self, uid: str, keys: set[str]) -> None:
+        """Lets go of what follows these attachments of a rod, for good. Raises TendrilError if that can't be."""
+        part = self.description.parts[uid]
+        for hold, held in zip(part.holds, part.described.held, strict=True):
+            if held.follows in keys - self.released:
+                self.simulation.release(hold)
+        self.released |= keys
+
+    def compare(self, number: int, poses: Poses) -> None:
+        """Notices that something stands elsewhere in a frame than it did when the frame was simulated."""
+        moment = self.moment(number)
+        if moment is not None:
+            same = all(np.array_equal(pose, poses.get(uid)) for uid, pose in moment.poses.items())
+            self.outdated = self.outdated or not same
+
+    def _vertices_of(self, key: str, described: ColliderDescription) -> Array:
+        return self.colliders.get(key, np.asarray(described.shape.vertices))
+
+    def _moment(self, frame: Frame, poses: Poses) -> Moment:
+        rows: dict[str, Rows] = {}
+        known = {key: poses[key] for key in self.description.colliders if key in poses}
+        for uid, part in self.description.parts.items():
+            known.update({key: poses[key] for key in part.described.start_poses if key in poses})
+            if uid in poses:
+                rows[uid] = part.described.shown(frame, part.first_rod, poses[uid])
+            else:  # it can't be seen now, and its holds were left behind
+                self.outdated = True
+        return Moment(rows, known, frozenset(self.released), self.not_exact_since)
+
+
+def make_simulation(description: SceneDescription) -> Simulation:
+    _choose_kernel_cache()
+    from ..core import Simulation  # late: it imports numba and SciPy
+
+    simulation = Simulation(
+        description.scene,
+        description.frame_rate,
+        substeps=description.substeps,
+        first_frame=description.first_frame,
+    )
+    drawn = simulation.current()
+    for part in description.parts.values():
+        for k, strand in enumerate(part.described.strands, start=part.first_rod):
+            strand.bind(drawn.directors(k))
+    return simulation
+
+
+def first_moment(description: SceneDescription) -> Moment:
+    parts = description.parts
+    poses = {key: pose for part in parts.values() for key, pose in part.described.start_poses.items()}
+    poses.update({key: collider.pose for key, collider in description.colliders.items()})
+    return Moment({uid: part.described.rows for uid, part in parts.items()}, poses)
+
+
+@functools.cache
+def _choose_kernel_cache() -> None:
+    """Compiled kernels of an installed extension lie in its own folder, which survives upgrades."""
+    root = __package__.rpartition(".")[0]
+    if root.startswith("bl_ext."):
+        from ..core import jit
+
+        jit.set_cache_folder(bpy.utils.extension_path_user(root, path="numba", create=True))
