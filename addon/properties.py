@@ -13,17 +13,28 @@ from bpy.props import (
 )
 
 from ..core import Material
-from ..core.scene import DEFAULT_FRICTION, MODELS
+from ..core.scene import DEFAULT_FRICTION
 from .bridge.rods import MATERIALS
 
-_MODEL_NAMES = {
-    "der": ("Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair"),
-    "der2008": (
+# The numbers are what files keep. Nets are not made of curves.
+_MODELS = [
+    ("der", "Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair", "NONE", 0),
+    ("compact", "Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it", "NONE", 2),
+    (
+        "clothoid",
+        "Super Space Clothoid",
+        "Few elements that curl, and never stretch: for curls, ringlets and tendrils that are held at their start alone",
+        "NONE",
+        3,
+    ),
+    (
+        "der2008",
         "Discrete Elastic Rod 2008",
         "As first published: can't be stretched, takes many short steps. For comparison",
+        "NONE",
+        1,
     ),
-    "compact": ("Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it"),
-}
+]
 
 _MATERIALS = [
     *(
@@ -106,7 +117,7 @@ class TendrilRod(bpy.types.PropertyGroup):
     model: EnumProperty(
         name="Model",
         description="How the rod is computed",
-        items=[(name, *_MODEL_NAMES.get(name, (name, ""))) for name in MODELS],
+        items=_MODELS,
     )
     radius_from: EnumProperty(
         name="Thickness",
