@@ -11,13 +11,12 @@ from ..errors import Array
 from ..jit import kernel
 from ..models.protocol import ModelBlock
 from .arrays import Contacts, Ints
+from .blocks import Chosen, slices
 from .coulomb import Forces, across_rods
 
 MOST_SOLVES = 60
 TOLERANCE = 0.1  # relative; Newton's method needs no more
 LARGEST_GROWTH = 1e6  # of the residual in one iteration
-
-Chosen = Sequence[tuple[int, Ints]]  # number of a block, and of rods in it
 
 
 class LinearSystem:
@@ -28,9 +27,8 @@ class LinearSystem:
         self._blocks, self._rows, self._after = blocks, rows, after
         self.steps = np.zeros((len(after), 4))  # of the sample points
         self._given = np.zeros((len(after), 4))
-        ends = np.cumsum([int(block.generalized_start[-1]) for block in blocks]).tolist()
-        self._parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-        self._vectors = np.zeros((6, ends[-1]))
+        self._parts = slices([int(block.generalized_start[-1]) for block in blocks])
+        self._vectors = np.zeros((6, self._parts[-1].stop))
         self._chosen: Chosen = []
         self._ranges = np.zeros((0, 2), np.int64)  # of the vectors, and
         self._row_ranges = np.zeros((0, 2), np.int64)  # of the sample points: one for each chosen rod

@@ -12,6 +12,7 @@ from ..errors import Array
 from ..models.protocol import ModelBlock, Pushes
 from ..workers import Workers
 from .arrays import Flags, Ints
+from .blocks import Chosen, chosen_of, slices
 from .colliders import ColliderMotion
 from .coulomb import APART, clear, learn, push, relative_motion
 from .detection import Detection, joined_edges, pack_samples
@@ -51,9 +52,9 @@ class ContactSolver:
         samples = pack_samples(blocks, friction)
         self.detection = Detection(samples, joined_edges(blocks), colliders, between_rods, workers)
         n = len(samples.after)
-        self._rows = _slices([int(block.sample_start[-1]) for block in blocks])
-        self._rods = _slices([len(block.sample_start) - 1 for block in blocks])
-        rods = self._rods[-1].stop
+        self._rows = slices([int(block.sample_start[-1]) for block in blocks])
+        self.rods = slices([len(block.sample_start) - 1 for block in blocks])  # where those of each block are
+        rods = self.rods[-1].stop
         self._coupled = np.zeros(rods, bool_)
         self._active = np.zeros(rods, bool_)  # of the coupled: not yet where they belong
         self._stiffness = np.zeros(rods)
@@ -94,7 +95,7 @@ class ContactSolver:
         self._coupled[:] = False
         self._coupled[self.known.rods()] = True
         self._coupled &= which
-        free([(self._coupled | ~which)[rods] for rods in self._rods])
+        free([(self._coupled | ~which)[rods] for rods in self.rods])
         if self.colliders.moved:
             self.detection.forget(which)
         self._begin(self._coupled)
@@ -126,9 +127,8 @@ class ContactSolver:
         for number, chosen in self._chosen(which):
             self._blocks[number].finish(chosen, creep)
 
-    def _chosen(self, which: Flags) -> list[tuple[int, Ints]]:
-        """Numbers of blocks, and of those of their rods that are meant."""
-        return chosen_of(which, self._rods)
+    def _chosen(self, which: Flags) -> Chosen:
+        return chosen_of(which, self.rods)
 
     def _fail(self, which: Flags) -> None:
         """Takes rods back to where they were, and out of this step."""
@@ -279,7 +279,7 @@ class ContactSolver:
     def _retreat(self, part: Array, which: Flags) -> None:
         """Takes coupled rods back to a part of the way they went last."""
         for number, chosen in self._chosen((part < 1.0) & self._coupled & which):
-            self._blocks[number].retreat(chosen, part[self._rods[number]])
+            self._blocks[number].retreat(chosen, part[self.rods[number]])
 
     def _push(self) -> None:
         """Forces of all contacts at the iterate."""
@@ -316,7 +316,7 @@ class ContactSolver:
             self._push()
             self._linear_step()
         for number, chosen in self._chosen(self._active):
-            rods = self._rods[number]
+            rods = self.rods[number]
             self._blocks[number].weigh_steps(chosen, self._longest[rods], self._slope[rods])
 
     def _linear_step(self) -> bool:
@@ -325,7 +325,7 @@ class ContactSolver:
         for number, chosen in self._chosen(self._active):
             rows = self._rows[number]
             pushes = Pushes(force[rows], stiffness[rows], touched[rows])
-            self._blocks[number].linearise(chosen, pushes, self._potential[self._rods[number]])
+            self._blocks[number].linearise(chosen, pushes, self._potential[self.rods[number]])
         linked = np.zeros_like(self._coupled)
         linked[self._linked.ravel()] = True
         together = self._chosen(linked & self._active)
@@ -368,7 +368,7 @@ class ContactSolver:
         np.minimum.at(most, self._linked[:, 0], thickness)
         np.minimum.at(most, self._linked[:, 1], thickness)
         for number, chosen in self._chosen(which):
-            block, of_block = self._blocks[number], self._rods[number]
+            block, of_block = self._blocks[number], self.rods[number]
             block.move(chosen)
             limited = chosen[most[of_block][chosen] < np.inf]
             if len(limited):
@@ -376,15 +376,3 @@ class ContactSolver:
                 ways = np.maximum.reduceat(way, block.sample_start[:-1])
                 sizes = np.minimum(most[of_block] / np.maximum(ways, 1e-300), 1.0)
                 block.retreat(limited[sizes[limited] < 1.0], sizes)
-
-
-def _slices(sizes: list[int]) -> list[slice]:
-    """Where parts of these sizes lie one after the other."""
-    ends = np.cumsum(sizes).tolist()
-    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-
-
-def chosen_of(which: Flags, rods: Sequence[slice]) -> list[tuple[int, Ints]]:
-    """Numbers of blocks, and of those of their rods that are meant; `rods` says where the rods of each block are."""
-    parts = [(number, np.flatnonzero(which[of_block])) for number, of_block in enumerate(rods)]
-    return [(number, chosen) for number, chosen in parts if len(chosen)]

@@ -17,9 +17,10 @@ from ..errors import Array
 from ..jit import kernel, part
 from ..models.protocol import ModelBlock
 from .arrays import Flags, Ints
+from .blocks import chosen_of
 from .islands import spread
 from .known_forces import Known
-from .solver import ContactSolver, Outcome, chosen_of
+from .solver import ContactSolver, Outcome
 
 MOST_HALVINGS = 6
 CAREFUL = 3  # halvings from where on a substep is solved slowly but surely
@@ -43,11 +44,11 @@ class Substeps:
         self._solver, self._blocks, self._substeps = solver, blocks, substeps
         samples = solver.detection.samples
         self._rod = samples.rod
-        ends = np.cumsum([len(block.sample_start) - 1 for block in blocks]).tolist()
-        self._rods = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-        self._level = np.zeros(ends[-1], int64)  # halvings from which on a rod is tried
+        self._rods = solver.rods
+        count = self._rods[-1].stop
+        self._level = np.zeros(count, int64)  # halvings from which on a rod is tried
         self._ways = np.zeros((2, len(samples.rod), 3))  # of each sample point, beginning and end
-        self._times = np.zeros((2, ends[-1]))  # of each rod, in frames, likewise
+        self._times = np.zeros((2, count))  # of each rod, in frames, likewise
 
     def run(self, attempt: Attempt, place: Callable[[float], None]) -> int:
         """A frame. `place` sends what is prescribed to where it is at a fraction of the frame. Returns the number of halvings."""

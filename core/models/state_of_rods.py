@@ -1,4 +1,4 @@
-"""The state of some of a block's rods: copies of it, and where they are put back."""
+"""The state of a block as a flat array; that of some of its rods, copied and put back."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def copy_rods(state: Sequence[Array], starts: Sequence[Ints], chosen: Ints) -> l
 def put_rods(state: Sequence[Array], starts: Sequence[Ints], chosen: Ints, kept: Sequence[Array]) -> None:
     for array, start, of_rods in zip(state, starts, kept, strict=True):
         array[rows_of(start, chosen)] = of_rods
+
+
+def pack(state: Sequence[Array], out: Array) -> None:
+    np.concatenate([array.ravel() for array in state], out=out)
+
+
+def unpack(flat: Array, state: Sequence[Array]) -> None:
+    at = 0
+    for array in state:
+        array[:] = flat[at : at + array.size].reshape(array.shape)
+        at += array.size

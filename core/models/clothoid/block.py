@@ -10,7 +10,7 @@ from ...errors import Array, TendrilError, array, positive
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
-from ..state_of_rods import copy_rods, put_rods
+from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import (
     BACKWARD_EULER,
     SDIRK2,
@@ -373,16 +373,10 @@ class ClothoidBlock:
         return work
 
     def pack_state(self, out: Array) -> None:
-        at = 0
-        for part in self.arrays.state:
-            out[at : at + part.size] = part.ravel()
-            at += part.size
+        pack(self.arrays.state, out)
 
     def unpack_state(self, state: Array) -> None:
-        at = 0
-        for part in self.arrays.state:
-            part[:] = state[at : at + part.size].reshape(part.shape)
-            at += part.size
+        unpack(state, self.arrays.state)
         self._weigh()
         self._measured = False
         self._rows_known = False

@@ -13,7 +13,7 @@ from ...workers import Workers
 from ..der.arrays import BACKWARD_EULER
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..protocol import Edges, Energies, Pushes, Work
-from ..state_of_rods import copy_rods, put_rods
+from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
 from .build import build
 from .coupled import (
@@ -283,16 +283,10 @@ class CompactBlock:
         return work
 
     def pack_state(self, out: Array) -> None:
-        at = 0
-        for array in self.arrays.state:
-            out[at : at + array.size] = array.ravel()
-            at += array.size
+        pack(self.arrays.state, out)
 
     def unpack_state(self, state: Array) -> None:
-        at = 0
-        for array in self.arrays.state:
-            array[:] = state[at : at + array.size].reshape(array.shape)
-            at += array.size
+        unpack(state, self.arrays.state)
         self._measured = False
 
     def stop(self) -> None:

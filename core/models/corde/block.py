@@ -16,7 +16,7 @@ from ...workers import Workers
 from ..net.build import make_pattern
 from ..net.samples import gather, lay_samples
 from ..protocol import Edges, Energies, Pushes, Work
-from ..state_of_rods import copy_rods, put_rods
+from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
 from .build import build, quaternions
 from .coupled import (
@@ -318,13 +318,10 @@ class CordeBlock:
         return Work(iterations=steps, halvings=halvings, failures=failures)
 
     def pack_state(self, out: Array) -> None:
-        np.concatenate([array.ravel() for array in self.arrays.state], out=out)
+        pack(self.arrays.state, out)
 
     def unpack_state(self, state: Array) -> None:
-        at = 0
-        for array in self.arrays.state:
-            array[:] = state[at : at + array.size].reshape(array.shape)
-            at += array.size
+        unpack(state, self.arrays.state)
 
     def stop(self) -> None:
         self.arrays.state.v[:] = 0.0

@@ -11,7 +11,7 @@ from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..protocol import Edges, Energies, Pushes, Work
-from ..state_of_rods import copy_rods, put_rods
+from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BACKWARD_EULER, FRAMED, FREE_END, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
 from .coupled import (
@@ -319,16 +319,10 @@ class DerBlock:
         return work
 
     def pack_state(self, out: Array) -> None:
-        at = 0
-        for array in self.arrays.state:
-            out[at : at + array.size] = array.ravel()
-            at += array.size
+        pack(self.arrays.state, out)
 
     def unpack_state(self, state: Array) -> None:
-        at = 0
-        for array in self.arrays.state:
-            array[:] = state[at : at + array.size].reshape(array.shape)
-            at += array.size
+        unpack(state, self.arrays.state)
         self._measured = False
 
     def stop(self) -> None:

@@ -13,7 +13,7 @@ from ..der.arrays import BACKWARD_EULER, Step
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..der.stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, STAGE
 from ..protocol import Edges, Energies, Pushes, Work
-from ..state_of_rods import copy_rods, put_rods
+from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, Nets, Room, State
 from .build import build, make_room
 from .coupled import (
@@ -347,13 +347,10 @@ class NetBlock:
         return work
 
     def pack_state(self, out: Array) -> None:
-        np.concatenate([array.ravel() for array in self.arrays.state], out=out)
+        pack(self.arrays.state, out)
 
     def unpack_state(self, state: Array) -> None:
-        at = 0
-        for array in self.arrays.state:
-            array[:] = state[at : at + array.size].reshape(array.shape)
-            at += array.size
+        unpack(state, self.arrays.state)
         self._measured = False
 
     def stop(self) -> None:
