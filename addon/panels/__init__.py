@@ -1,0 +1,23 @@
+"""The Physics tab."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import cache, collisions, holds, rod, simulation
+from .add_button import draw_add_button
+
+# Sub-panels stand below each other in this order.
+_CLASSES = (*rod.CLASSES, *holds.CLASSES, *collisions.CLASSES, *simulation.CLASSES, *cache.CLASSES)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.PHYSICS_PT_add.append(draw_add_button)
+
+
+def unregister() -> None:
+    bpy.types.PHYSICS_PT_add.remove(draw_add_button)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,23 @@
+"""Among Blender's own buttons that add physics to an object."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bridge.colliders import colliders_of
+
+
+def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """Among Blender's own buttons that add physics to an object."""
+    obj = context.object
+    if obj is not None and obj.type == "MESH":
+        if obj in set(colliders_of(context.scene)):
+            self.layout.operator("tendril.collider_remove", text="Rod Collider", icon="X")
+        else:
+            self.layout.operator("tendril.collider_add", text="Rod Collider", icon="MOD_PHYSICS")
+    if obj is None or obj.type != "CURVE":
+        return
+    if obj.tendril.enabled:
+        self.layout.operator("tendril.rod_remove", text="Rod", icon="X")
+    else:
+        self.layout.operator("tendril.rod_add", text="Rod", icon="OUTLINER_DATA_CURVES")

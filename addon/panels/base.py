@@ -1,0 +1,26 @@
+"""What all panels of a rod share."""
+
+from __future__ import annotations
+
+import bpy
+
+
+class RodPanel:
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.object is not None and context.object.type == "CURVE" and context.object.tendril.enabled
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False  # what is simulated is read once, at the start frame
+        column = layout.column()
+        column.enabled = not context.object.tendril.baked
+        self.draw_settings(column, context)
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        raise NotImplementedError

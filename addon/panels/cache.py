@@ -1,0 +1,47 @@
+"""The frames of a scene."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import memory
+from ..bridge.scenes import range_of
+from .base import RodPanel
+
+
+class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
+    bl_label = "Cache"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        rod, scene = context.object.tendril, context.scene
+        shared = scene.tendril
+        layout.prop(shared, "use_own_range")
+        if shared.use_own_range:
+            column = layout.column(align=True)
+            column.prop(shared, "cache_start")
+            column.prop(shared, "cache_end")
+        layout.prop(shared, "use_disk_cache")
+        layout.label(text=memory.info(scene), icon="INFO")
+        if memory.disk_note(scene):
+            layout.label(text=memory.disk_note(scene), icon="ERROR")
+        frames = range_of(scene)
+        column = layout.column(align=True)
+        if rod.baked:
+            count = len(context.object.data.shape_keys.key_blocks) if context.object.data.shape_keys else 0
+            column.operator("tendril.bake_delete", text=f"Delete Bake of {count} Frames", icon="TRASH")
+        else:
+            text = f"Bake Frames {frames[0]} to {frames[-1]}" if frames else "Bake"
+            column.operator("tendril.bake", text=text, icon="REC")
+            column.operator("tendril.calculate")
+            column.operator("tendril.cache_to_bake")
+        column.operator("tendril.cache_delete")
+        column = layout.column(align=True)
+        column.operator("tendril.bake_all")
+        column.operator("tendril.bake_delete_all")
+
+
+CLASSES = (TENDRIL_PT_cache,)

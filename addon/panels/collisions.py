@@ -1,0 +1,47 @@
+"""What rods collide with."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import memory
+from ..bridge.colliders import colliders_of, has_collision_physics
+from .base import RodPanel
+
+
+class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
+    bl_label = "Collisions"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        layout.prop(context.object.tendril, "friction")
+        layout.label(text="Shared by all rods of the scene")
+        layout.prop(context.scene.tendril, "rod_contact")
+        layout.prop(context.scene.tendril, "colliders")
+        for note in memory.notes(context.scene):
+            layout.label(text=note, icon="ERROR")
+
+
+class TENDRIL_PT_collider(bpy.types.Panel):
+    bl_label = "Rod Collider"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj in set(colliders_of(context.scene))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        if has_collision_physics(context.object):
+            layout.label(text="Thickness (outer) and friction (cloth) are those of Collision", icon="INFO")
+        else:
+            layout.prop(context.object.tendril_collider, "thickness")
+            layout.prop(context.object.tendril_collider, "friction")
+
+
+CLASSES = (TENDRIL_PT_collisions, TENDRIL_PT_collider)

@@ -1,0 +1,59 @@
+"""What holds a rod."""
+
+from __future__ import annotations
+
+import bpy
+
+from .base import RodPanel
+
+
+class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):
+    bl_label = "Ends"
+    bl_parent_id = "TENDRIL_PT_rod"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        layout.prop(rod, "start_hold")
+        layout.prop(rod, "end_hold")
+        layout.prop(rod, "pin_by_weight")
+
+
+class TENDRIL_UL_attachments(bpy.types.UIList):
+    def draw_item(self, _context, layout, _data, item, _icon, _active_data, _active_property, _index=0) -> None:
+        layout.prop(item, "name", text="", emboss=False, icon="CONSTRAINT")
+        if item.target is None:
+            layout.label(text="Choose a target", icon="ERROR")
+
+
+class TENDRIL_PT_attachments(RodPanel, bpy.types.Panel):
+    bl_label = "Attachments"
+    bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        row = layout.row()
+        row.template_list("TENDRIL_UL_attachments", "", rod, "attachments", rod, "active_attachment", rows=2)
+        buttons = row.column(align=True)
+        buttons.operator("tendril.attachment_add", text="", icon="ADD")
+        buttons.operator("tendril.attachment_remove", text="", icon="REMOVE")
+        if not 0 <= rod.active_attachment < len(rod.attachments):
+            return
+        attachment = rod.attachments[rod.active_attachment]
+        layout.prop(attachment, "where")
+        layout.prop(attachment, "spline")
+        if attachment.where == "POINT":
+            layout.prop(attachment, "point")
+        layout.prop(attachment, "target")
+        target = attachment.target
+        if target is not None and target.type == "ARMATURE":
+            layout.prop_search(attachment, "bone", target.data, "bones")
+        if target is not None and target.type == "MESH":
+            layout.prop(attachment, "vertex")
+        layout.prop(attachment, "use_rotation")
+        animated = layout.row()
+        animated.use_property_decorate = True
+        animated.prop(attachment, "influence")
+
+
+CLASSES = (TENDRIL_PT_ends, TENDRIL_UL_attachments, TENDRIL_PT_attachments)

@@ -1,0 +1,26 @@
+"""What people set, per object and per scene. SI units: lengths are shown in the units of the scene.
+
+A file holds what belongs together. Groups that Blender knows have CLASSES, and put themselves on objects and scenes in register();
+the others are bases of these.
+"""
+
+import bpy
+
+from . import attachment, collider, rod, scene
+
+_CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES)
+_PLACED = (rod, scene, collider)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    for part in _PLACED:
+        part.register()
+
+
+def unregister() -> None:
+    for part in reversed(_PLACED):
+        part.unregister()
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,48 @@
+"""What a point of a rod hangs on."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+
+from .kinds import factor
+
+
+class TendrilAttachment(bpy.types.PropertyGroup):
+    """A point of a rod that goes where something else goes"""
+
+    where: EnumProperty(
+        name="Where",
+        description="Which point of the rod is attached",
+        items=[
+            ("START", "Start", "The first point of the spline"),
+            ("END", "End", "The last point of the spline"),
+            ("POINT", "Point", "A control point, chosen by its number"),
+        ],
+    )
+    spline: IntProperty(
+        name="Spline", description="Number of the spline, beginning with 0; -1 is all splines", default=-1, min=-1
+    )
+    point: IntProperty(name="Point", description="Number of the control point, beginning with 0", min=0)
+    target: PointerProperty(
+        name="Target",
+        description="The point keeps its place on this object, as it was at the start frame",
+        type=bpy.types.Object,
+    )
+    bone: StringProperty(name="Bone", description="A bone of the armature; without one the object is followed")
+    vertex: IntProperty(
+        name="Vertex",
+        description="Number of a vertex of the mesh, followed as modifiers deform it; -1 follows the object",
+        default=-1,
+        min=-1,
+    )
+    use_rotation: BoolProperty(
+        name="Orientation",
+        description="The direction and the twist of the rod follow the target too; without it the rod turns freely",
+    )
+    influence: factor(
+        "Influence",
+        "Below a half the attachment lets go. Animate it to release a rod on the way; then it stays free",
+        1.0,
+    )
+
+
+CLASSES = (TendrilAttachment,)

@@ -1,0 +1,53 @@
+"""A rod: what it is, and all that people set for it."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+
+from .holds import HoldSettings
+from .material import MaterialSettings
+from .shape import ShapeSettings
+
+# The numbers are what files keep. Nets are not made of curves.
+_MODELS = [
+    ("der", "Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair", "NONE", 0),
+    ("compact", "Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it", "NONE", 2),
+    (
+        "clothoid",
+        "Super Space Clothoid",
+        "Few elements that curl, and never stretch: for curls, ringlets and tendrils that are held at their start alone",
+        "NONE",
+        3,
+    ),
+    (
+        "der2008",
+        "Discrete Elastic Rod 2008",
+        "As first published: can't be stretched, takes many short steps. For comparison",
+        "NONE",
+        1,
+    ),
+]
+
+
+class TendrilRod(MaterialSettings, ShapeSettings, HoldSettings, bpy.types.PropertyGroup):
+    """A curve object as a rod"""
+
+    enabled: BoolProperty(name="Rod", description="The curve is an elastic rod", options={"HIDDEN"})
+    uid: StringProperty(description="Tells this rod from all others", options={"HIDDEN"})
+    shows_drawn: BoolProperty(
+        description="The curve shows the shape that was drawn, so that edits of it are edits of the drawn shape",
+        default=True,
+        options={"HIDDEN"},
+    )
+    baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"})
+    model: EnumProperty(name="Model", description="How the rod is computed", items=_MODELS)
+
+
+CLASSES = (TendrilRod,)
+
+
+def register() -> None:
+    bpy.types.Object.tendril = PointerProperty(type=TendrilRod)
+
+
+def unregister() -> None:
+    del bpy.types.Object.tendril

@@ -1,0 +1,71 @@
+"""What all rods of a scene share."""
+
+import bpy
+from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, PointerProperty
+
+from .cache import CacheSettings
+from .kinds import number
+
+
+class TendrilScene(CacheSettings, bpy.types.PropertyGroup):
+    """What all rods of a scene share"""
+
+    rod_contact: BoolProperty(
+        name="Rods Collide",
+        description="Rods collide with each other and with themselves. With colliders they always do",
+        default=False,
+    )
+    colliders: PointerProperty(
+        name="Colliders",
+        description="The meshes in this collection are what rods collide with, moving and deforming ones included",
+        type=bpy.types.Collection,
+    )
+    substeps: IntProperty(
+        name="Substeps",
+        description="Steps per frame. More are more exact and slower",
+        default=4,
+        min=1,
+        max=1000,
+        soft_max=50,
+    )
+    air_density: number(
+        "Air Density (kg/m³)",
+        "Slows rods and lets the wind carry them, in kilograms per cubic metre: air 1.2, water 1000, vacuum 0",
+        1.2,
+        0.0,
+        20_000.0,
+        10.0,
+        precision=2,
+        step=10,
+    )
+    wind: FloatVectorProperty(
+        name="Wind",
+        description="Velocity of the air",
+        size=3,
+        soft_min=-50.0,
+        soft_max=50.0,
+        precision=2,
+        step=10,
+        subtype="VELOCITY",
+    )
+    drag: number(
+        "Drag (1/s)",
+        "Slows all motion against the air by this part of the speed each second, whatever the thickness",
+        0.0,
+        0.0,
+        1000.0,
+        10.0,
+        precision=2,
+        step=10,
+    )
+
+
+CLASSES = (TendrilScene,)
+
+
+def register() -> None:
+    bpy.types.Scene.tendril = PointerProperty(type=TendrilScene)
+
+
+def unregister() -> None:
+    del bpy.types.Scene.tendril

@@ -1,0 +1,57 @@
+"""How thick and how stiff a rod is along its way, and the shape it was made in."""
+
+from bpy.props import BoolProperty, EnumProperty
+
+from .kinds import distance, number
+
+
+class ShapeSettings:
+    radius_from: EnumProperty(
+        name="Thickness",
+        description="How thick the rod is",
+        items=[
+            ("GIVEN", "Given", "The same radius all along the rod"),
+            ("CURVE", "As It Looks", "The bevel depth of the curve times the radius of each point"),
+        ],
+    )
+    radius: distance(
+        "Radius",
+        "Half the thickness of the rod: it makes it heavy and stiff. What one sees is the curve's bevel",
+        0.01,
+        100.0,
+        0.5,
+        min=1e-6,
+        soft_min=1e-4,
+    )
+    rest_shape: EnumProperty(
+        name="Rest Shape",
+        description="The shape the rod has when nothing pulls on it",
+        items=[
+            ("AS_DRAWN", "As Drawn", "The rod was made in the shape that is drawn: springs, wires, hair"),
+            ("STRAIGHT", "Straight", "The rod was made straight and is bent into the shape that is drawn: ropes, rods"),
+            ("CURLY", "Curly", "The rod was made as a helix and is stretched into the shape that is drawn: curly hair"),
+        ],
+    )
+    curl_radius: distance(
+        "Curl Radius", "Radius of the helix the rod has when nothing pulls on it", 0.005, 10.0, 0.1, min=1e-5
+    )
+    curl_length: distance(
+        "Curl Length", "How far the helix gets in one turn: short for curls, long for waves", 0.015, 10.0, 0.5, min=1e-5
+    )
+    stiffness_at_end: number(
+        "Stiffness at End",
+        "How stiff against bending and twisting the rod is at its end, as a part of what it is at its start; "
+        "between them it changes evenly",
+        1.0,
+        0.001,
+        1000.0,
+        10.0,
+        soft_min=0.01,
+        precision=3,
+        step=1,
+    )
+    stiffness_by_weight: BoolProperty(
+        name="Stiffness by Weight",
+        description="The goal weight of each control point multiplies its stiffness; a weight below 0.001 counts as that. "
+        "The weight is in the sidebar in Edit Mode",
+    )
