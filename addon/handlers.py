@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live
+from . import live, rendering
 
 
 @persistent
@@ -28,12 +28,25 @@ def undo_post(scene: bpy.types.Scene, _unused: object = None) -> None:
     live.after_undo(scene, bpy.context.evaluated_depsgraph_get())
 
 
+@persistent
+def render_init(scene: bpy.types.Scene, _unused: object = None) -> None:
+    rendering.begin(scene)
+
+
+@persistent
+def render_end(scene: bpy.types.Scene, _unused: object = None) -> None:
+    rendering.end(scene)
+
+
 _HANDLERS = (
     ("frame_change_pre", frame_change_pre),
     ("frame_change_post", frame_change_post),
     ("load_post", load_post),
     ("undo_post", undo_post),
     ("redo_post", undo_post),
+    ("render_init", render_init),
+    ("render_complete", render_end),
+    ("render_cancel", render_end),
 )
 
 

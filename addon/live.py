@@ -6,7 +6,7 @@ import uuid
 
 import bpy
 
-from . import memory
+from . import memory, rendering
 from .bridge import attachments, colliders, curves, rods, scenes
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
@@ -20,10 +20,10 @@ Objects = dict[str, bpy.types.Object]  # by uid
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
     """Looks where things are as the start frame is left: the user may have moved them while standing there."""
-    if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene):
+    if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene) or memory.rendering:
         return
     objects = memory.taking_part(scene)
-    # As things were last evaluated. Nothing is evaluated here: this may be the thread of a render.
+    # As things were last evaluated: nothing is evaluated here.
     depsgraph = next((layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None), None)
     if objects and depsgraph is not None:
         with told_at(objects):
@@ -31,6 +31,9 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if depsgraph.mode == "RENDER":
+        rendering.show_frame(scene)
+        return
     came_from_start = memory.standing.get(scene.session_uid) == scenes.first_frame_of(scene)
     stand(scene)
     give_unique_ids()
@@ -87,15 +90,15 @@ def _visit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Obje
                 show_drawn(obj)
         if frame == first and whole:
             _look_at_start(scene, depsgraph, able)
-            _compare_at_start(scene, able, depsgraph.mode)
+            _compare_at_start(scene, able)
     elif came_from_start:
-        description = _compare_at_start(scene, able, depsgraph.mode)
+        description = _compare_at_start(scene, able)
         if running_of(scene) is None and description is not None and frame == first + 1 and whole:
             _begin(scene, description, able)
     running = running_of(scene)
     if running is not None and whole:
         _go_on(running, scene, depsgraph, objects, poses)
-    shown = running if running is not None else memory.recorded_of(scene)
+    shown = memory.shown_of(scene)
     for uid, obj in able.items():
         if not memory.status(uid) and not obj.tendril.baked:
             with told_at([uid]):
@@ -106,16 +109,16 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     """Where rods, what they are attached to and colliders are at the start frame."""
     for uid, obj in objects.items():
         with told_at([uid]):
-            memory.start_poses[uid, depsgraph.mode] = dict(rods.poses_of(obj, scene, depsgraph))
+            memory.start_poses[uid] = dict(rods.poses_of(obj, scene, depsgraph))
     found, said = colliders.read_colliders(scene, depsgraph)
-    memory.start_colliders[scene.session_uid, depsgraph.mode] = found
+    memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said
 
 
-def _compare_at_start(scene: bpy.types.Scene, objects: Objects, mode: str) -> SceneDescription | None:
+def _compare_at_start(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | None:
     """The scene as it is at the start frame. Frames in memory that are not of it are dropped; frames on disk that are of it
     are taken."""
-    description = _describe(scene, objects, mode)
+    description = _describe(scene, objects)
     running = running_of(scene)
     if running is not None and (
         description is None or running.outdated or running.description.signature != description.signature
@@ -134,17 +137,17 @@ def _compare_at_start(scene: bpy.types.Scene, objects: Objects, mode: str) -> Sc
     return description
 
 
-def _describe(scene: bpy.types.Scene, objects: Objects, mode: str) -> SceneDescription | None:
+def _describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | None:
     """A rod that can't be described is left out and told why."""
     described = {}
     for uid, obj in objects.items():
-        if (uid, mode) in memory.start_poses:
+        if uid in memory.start_poses:
             with told_at([uid]):
-                poses = memory.start_poses[uid, mode]
+                poses = memory.start_poses[uid]
                 described[uid] = rods.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
     if not described:
         return None
-    return scenes.describe_scene(scene, described, memory.start_colliders.get((scene.session_uid, mode), {}))
+    return scenes.describe_scene(scene, described, memory.start_colliders.get(scene.session_uid, {}))
 
 
 def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> Running:

@@ -20,7 +20,7 @@ from .bridge.curves import Rows
 from .bridge.poses import Array
 from .moments import DiskFrames, path_of
 from .running import Running
-from .showing import Recorded, Unable
+from .showing import Recorded, Shown, Unable
 
 if TYPE_CHECKING:
     from ..core import Simulation
@@ -30,12 +30,12 @@ _recorded: dict[int, Recorded | None] = {}  # frames on disk of scenes that do n
 _status: dict[str, str] = {}  # why a rod does not move as expected, by its uid
 _distrusted: set[int] = set()  # scenes whose frames on disk are outdated
 standing: dict[int, float] = {}  # per scene: the frame it stands at
-# Where a rod and what it is attached to are at the start frame, by uid and mode of the depsgraph: a render has poses of
-# its own.
-start_poses: dict[tuple[str, str], dict[str, Array]] = {}
-start_colliders: dict[tuple[int, str], dict[str, ColliderDescription]] = {}  # the same of colliders, per scene and mode
+start_poses: dict[str, dict[str, Array]] = {}  # where a rod and what it is attached to are at the start frame, by uid
+start_colliders: dict[int, dict[str, ColliderDescription]] = {}  # the same of colliders, per scene
 collider_notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
 disk_notes: dict[int, str] = {}  # per scene: what is to be said of its cache on disk
+rendering: set[int] = set()  # scenes that are being rendered
+not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render that were not simulated
 
 
 def clear() -> None:
@@ -43,8 +43,8 @@ def clear() -> None:
         running.close()
     for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders):
         memory.clear()
-    collider_notes.clear()
-    disk_notes.clear()
+    for notes_of_scenes in (collider_notes, disk_notes, rendering, not_rendered):
+        notes_of_scenes.clear()
 
 
 def running_of(scene: bpy.types.Scene) -> Running | None:
@@ -88,6 +88,12 @@ def recorded_of(scene: bpy.types.Scene) -> Recorded | None:
             if len(disk.frames):
                 _recorded[key] = Recorded(disk)
     return _recorded[key]
+
+
+def shown_of(scene: bpy.types.Scene) -> Shown | None:
+    """The frames that can be shown."""
+    running = running_of(scene)
+    return running if running is not None else recorded_of(scene)
 
 
 def read_no_record(scene: bpy.types.Scene) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .. import memory
+from .. import memory, rendering
 from ..bridge.scenes import range_of
 from .base import RodPanel
 
@@ -28,6 +28,8 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
         layout.label(text=memory.info(scene), icon="INFO")
         if memory.disk_note(scene):
             layout.label(text=memory.disk_note(scene), icon="ERROR")
+        if rendering.warning_of(scene):
+            layout.label(text=rendering.warning_of(scene), icon="ERROR")
         frames = range_of(scene)
         column = layout.column(align=True)
         if rod.baked:

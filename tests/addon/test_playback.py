@@ -280,38 +280,6 @@ def test_only_whole_frames_are_simulated():
     np.testing.assert_array_equal(read_rows(obj.data), expected[4])
 
 
-def test_a_render_shows_what_the_playback_showed(tmp_path):
-    obj = make_curve()
-    for frame, x in ((1, 0.0), (4, 0.3)):
-        obj.location.x = x
-        obj.keyframe_insert("location", frame=frame)
-    scene = bpy.context.scene
-    scene.frame_set(1)
-    bpy.ops.tendril.rod_add()
-    shown = play(obj, 4)
-    memory.clear()
-    scene.frame_set(3)  # the viewport stands elsewhere
-    scene.frame_end = 4
-    scene.render.engine = "BLENDER_WORKBENCH"
-    scene.render.resolution_x = scene.render.resolution_y = 8
-    scene.render.filepath = str(tmp_path / "frame")
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    scene.camera = camera
-    rendered = {}
-
-    def look(scene, _depsgraph):
-        rendered.setdefault(scene.frame_current, read_rows(bpy.data.objects["Rope"].data))
-
-    bpy.app.handlers.frame_change_post.append(look)
-    try:
-        bpy.ops.render.render(animation=True)
-    finally:
-        bpy.app.handlers.frame_change_post.remove(look)
-    for number in range(1, 5):
-        np.testing.assert_array_equal(rendered[number], shown[number])
-
-
 def test_a_scene_in_centimetres_moves_as_one_in_metres():
     scene = bpy.context.scene
     obj = make_rod(("POLY", line()))
