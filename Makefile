@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-core test-addon test-long lint bench bench-peers extension clean
+.PHONY: demo test test-core test-addon test-long lint bench bench-peers package package-here clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -47,9 +47,13 @@ bench: $(VENV)/ready
 bench-peers: $(VENV)/ready
 	$(PY) -m tendril.bench.peers
 
-# One zip for this platform, with the wheels Blender lacks: Preferences > Get Extensions > Install from Disk.
-extension: $(VENV)/ready
-	$(PY) -m tendril.packaging.extension
+# Zips for Preferences > Get Extensions > Install from Disk, with the wheels Blender lacks, in out/packages:
+# for every platform and Blender, or for this platform alone.
+package: $(VENV)/ready
+	$(PY) -m tendril.packaging.package
+
+package-here: $(VENV)/ready
+	$(PY) -m tendril.packaging.package --platform here
 
 clean:
 	rm -rf $(VENV) .venv-peers out

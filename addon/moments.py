@@ -9,10 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,7 @@ import bpy
 import numpy as np
 
 from ..core import TendrilError
+from ..core.version import VERSION
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
@@ -195,17 +194,8 @@ def delete(path: Path) -> None:
 
 def fingerprint_of(description: SceneDescription) -> str:
     """Equal for the same objects with the same settings in the same version of Tendril."""
-    told = repr((version(), description.signature, Contents.of(description).rods))
+    told = repr((VERSION, description.signature, Contents.of(description).rods))
     return hashlib.sha256(told.encode()).hexdigest()
-
-
-@cache
-def version() -> str:
-    manifest = Path(__file__).resolve().parents[1] / "blender_manifest.toml"
-    try:
-        return str(tomllib.loads(manifest.read_text())["version"])
-    except (OSError, ValueError, KeyError):
-        return "unknown"
 
 
 def _contents_path(path: Path) -> Path:

@@ -13,7 +13,6 @@ import platform
 import shlex
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from .cache import FrameCache
 from .errors import TendrilError
 from .scene import MODELS, Scene
 from .scene_file import blaming, load_scene
+from .version import VERSION
 
 if TYPE_CHECKING:
     from .simulation import Frame, Simulation
@@ -278,7 +278,7 @@ def info(_: argparse.Namespace) -> int:
     from .jit import cache_folder
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    print(f"tendril        {_version()}")
+    print(f"tendril        {VERSION}")
     print(f"python         {platform.python_version()} on {platform.system()} {platform.machine()}")
     for name in ("numpy", "scipy", "numba"):
         print(f"{name:<14} {importlib.metadata.version(name)}")
@@ -286,15 +286,6 @@ def info(_: argparse.Namespace) -> int:
     print(f"compiled code  {cache_folder()}")
     print(f"models         {', '.join(MODELS)}")
     return 0
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("tendril")
-    except importlib.metadata.PackageNotFoundError:  # run from the source, or as an extension of Blender
-        root = Path(__file__).resolve().parent.parent
-        project = root / "pyproject.toml"
-        return str(tomllib.loads(project.read_text())["project"]["version"]) if project.exists() else "unknown"
 
 
 def experiment(chosen: argparse.Namespace) -> int:

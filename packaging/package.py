@@ -1,0 +1,117 @@
+"""`make package`: the zips that Blender installs, one per platform and Python series, in out/packages.
+
+The tree's own manifest lists no wheels; the copy in each zip gets them, and the Blenders it is for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import bpy
+
+from .targets import LARGEST, MANIFEST, PLATFORMS, PYTHONS, ROOT, Target, all_targets
+from .wheels import Unknown, fetch, licences
+
+OUT = Path("out/packages")
+# Folders are taken with all that is in them but for `IGNORED`.
+TREE = ("__init__.py", "__main__.py", "CHANGELOG.md", "LICENSE", "addon", "core")
+IGNORED = shutil.ignore_patterns("__pycache__", ".*", "*.blend1")
+TOOL = Path(bpy.utils.system_resource("SCRIPTS")) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
+
+
+def build(target: Target, wheels: Sequence[Path], out: Path) -> Path:
+    """The zip of a target, which Blender's own tool has made and found to be valid."""
+    stage = out / "stage"
+    shutil.rmtree(stage, ignore_errors=True)
+    (stage / "wheels").mkdir(parents=True)
+    for name in TREE:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, stage / name, ignore=IGNORED)
+        else:
+            shutil.copy2(source, stage / name)
+    shutil.copytree(ROOT / "packaging" / "licenses", stage / "licenses")
+    for wheel in wheels:
+        shutil.copy2(wheel, stage / "wheels" / wheel.name)
+        folder = stage / "licenses" / wheel.name.split("-")[0]
+        folder.mkdir(exist_ok=True)
+        for name, text in licences(wheel).items():
+            (folder / name).write_bytes(text)
+    (stage / MANIFEST.name).write_text(manifest_of(target, [wheel.name for wheel in wheels]), encoding="utf-8")
+
+    package = out / target.file_name
+    _blender_says("build", "--source-dir", stage, "--output-filepath", package)
+    _blender_says("validate", package)
+    shutil.rmtree(stage)
+    return package
+
+
+def manifest_of(target: Target, wheels: Sequence[str]) -> str:
+    """The tree's manifest, for one platform and some Blenders."""
+    listed = "".join(f'    "./wheels/{name}",\n' for name in wheels)
+    made = (
+        f'blender_version_min = "{target.blender_min}"\n'
+        f'blender_version_max = "{target.blender_max}"  # the first that it is not for\n\n'
+        f'platforms = ["{target.platform}"]\n'
+        f"wheels = [\n{listed}]"
+    )
+    text, count = re.subn(r'^blender_version_min = ".*"$', made, MANIFEST.read_text(encoding="utf-8"), flags=re.M)
+    assert count == 1, "the manifest has one line with the first Blender"
+    return text
+
+
+def this_platform() -> str:
+    system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), platform.system())
+    machine = {"x86_64": "x64", "AMD64": "x64", "arm64": "arm64"}.get(platform.machine(), platform.machine())
+    return f"{system}-{machine}"
+
+
+def _blender_says(*arguments: object) -> None:
+    done = subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"Blender's extension tool: {done.stdout}{done.stderr}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tendril.packaging.package", description=__doc__)
+    parser.add_argument("--platform", choices=["here", *PLATFORMS], help="only this one")
+    parser.add_argument("--python", choices=PYTHONS, help="only this series")
+    parser.add_argument("--blender-min", help="for a Blender that was built with another Python than the official one")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder (%(default)s)")
+    parser.add_argument("--trust", action="store_true", help="add the digests of new wheels to wheels.sha256")
+    asked = parser.parse_args()
+    only = this_platform() if asked.platform == "here" else asked.platform
+    targets = [
+        target
+        if asked.blender_min is None
+        else Target(target.platform, target.python, asked.blender_min, target.blender_max)
+        for target in all_targets()
+        if only in (None, target.platform) and asked.python in (None, target.python)
+    ]
+    if not targets:
+        raise SystemExit(f"There are no wheels for {only}: only for {', '.join(PLATFORMS)}")
+    too_large = False
+    for target in targets:
+        try:
+            wheels = fetch(target, asked.out / "wheels" / f"{target.platform}-{target.python}", asked.trust)
+        except Unknown as error:
+            raise SystemExit(str(error)) from None
+        package = build(target, wheels, asked.out)
+        size = package.stat().st_size
+        too_large = too_large or size >= LARGEST
+        print(f"{size / 1e6:6.1f} MB  {package}  Blender {target.blender_min} until before {target.blender_max}")
+    if too_large:
+        raise SystemExit(f"A package must be smaller than {LARGEST / 1e6:.0f} MB")
+    print("Install one in Blender: Preferences > Get Extensions > Install from Disk")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
