@@ -6,10 +6,10 @@ the others are bases of these.
 
 import bpy
 
-from . import attachment, collider, rod, scene
+from . import attachment, body, collider, rod, scene
 
-_CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES)
-_PLACED = (rod, scene, collider)
+_CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES)
+_PLACED = (rod, scene, collider, body)
 
 
 def register() -> None:
