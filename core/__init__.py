@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .contact.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from .body import Body
+from .contact.shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Plane, Sphere
 from .errors import TendrilError
 from .material import Circle, Ellipse, Material, Stiffness
 from .net import Corde, Net
@@ -16,17 +17,21 @@ from .scene import Scene
 
 if TYPE_CHECKING:
     from .cache import FrameCache
-    from .simulation import Frame, Simulation
+    from .frame import Frame
+    from .simulation import Simulation
 
 __all__ = [
+    "Body",
     "Box",
     "Capsule",
     "Circle",
+    "Cone",
     "Corde",
     "Cylinder",
     "Ellipse",
     "Frame",
     "FrameCache",
+    "Hull",
     "Material",
     "Mesh",
     "Net",
@@ -41,10 +46,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Simulation", "Frame"):
-        from . import simulation
+    if name == "Simulation":
+        from .simulation import Simulation
 
-        return getattr(simulation, name)
+        return Simulation
+    if name == "Frame":
+        from .frame import Frame
+
+        return Frame
     if name == "FrameCache":
         from .cache import FrameCache
 

@@ -27,7 +27,8 @@ from .scene_file import blaming, load_scene
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from .simulation import Frame, Simulation
+    from .frame import Frame
+    from .simulation import Simulation
 
 Command = Callable[[argparse.Namespace], int]
 

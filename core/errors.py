@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 # Sizes the simulator is made for. Outside of them units are almost certainly wrong, and round-off bites.
 SMALLEST_SIZE = 1e-6
 LARGEST_SIZE = 1e4
+LARGEST_FRICTION = 100.0
 
 
 class TendrilError(ValueError):
@@ -141,3 +142,10 @@ def per_vertex(field: str, value: Any, count: int, above_zero: bool = True) -> A
     if lowest < 0.0 or (above_zero and lowest == 0.0):
         raise TendrilError(field, value if single else lowest, cure)
     return result
+
+
+def friction_coefficient(value: Any) -> float:
+    friction = not_negative("friction", value)
+    if friction > LARGEST_FRICTION:
+        raise TendrilError("friction", value, f"give a coefficient from 0 to {LARGEST_FRICTION:g}")
+    return friction

@@ -98,6 +98,13 @@ class Net:
     def ends(self, edge: int) -> tuple[int, int]:
         return int(self.edges[edge, 0]), int(self.edges[edge, 1])
 
+    def edge_at(self, vertex: int) -> int:
+        """The first edge at a vertex."""
+        found = np.flatnonzero((self.edges == vertex).any(axis=1))
+        if not len(found):
+            raise TendrilError("where", vertex, "give a vertex with an edge")
+        return int(found[0])
+
     @staticmethod
     def from_edges(
         points: ArrayLike,

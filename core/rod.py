@@ -69,6 +69,10 @@ class Rod:
         """The vertices of an edge."""
         return edge, (edge + 1) % self.vertex_count
 
+    def edge_at(self, vertex: int) -> int:
+        """The edge after a vertex; the last one at the end of an open rod."""
+        return min(vertex, self.edge_count - 1)
+
     @staticmethod
     def from_points(
         points: ArrayLike,

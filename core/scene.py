@@ -1,5 +1,5 @@
-"""A scene: rods, what holds them, what pulls on them, what they collide with, the air around them. Everything is checked as it
-is added."""
+"""A scene: rods, bodies, what holds them, what pulls on them, what they collide with, the air around them. Everything is
+checked as it is added."""
 
 from __future__ import annotations
 
@@ -12,8 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .attachment import Attachment, make_attachment
+from .body import DEFAULT_FRICTION, Body
 from .contact.shapes import Collider, Shape
-from .errors import Array, TendrilError, array, dimensions, direction, flag, not_negative, positive, vector, whole
+from .errors import (
+    Array,
+    TendrilError,
+    array,
+    dimensions,
+    direction,
+    flag,
+    friction_coefficient,
+    not_negative,
+    positive,
+    vector,
+    whole,
+)
 from .net import Net
 from .rod import Rod
 
@@ -21,13 +35,13 @@ MODELS = ("der", "der2008", "clothoid", "compact", "net", "corde")
 
 NET_MODELS = ("net", "corde")
 
-DEFAULT_FRICTION = 0.4
-LARGEST_FRICTION = 100.0
 MOST_ELEMENTS = 64
 
 RodId = int
 HoldId = int
 ColliderId = int
+BodyId = int
+AttachmentId = int
 Path = Callable[[float], Any]
 
 
@@ -119,6 +133,8 @@ class Scene:
         self.holds: list[Hold] = []
         self.loads: list[Load] = []
         self.colliders: list[Collider] = []
+        self.bodies: list[Body] = []
+        self.attachments: list[Attachment] = []
 
     def add(
         self,
@@ -152,7 +168,7 @@ class Scene:
             raise TendrilError("elements", elements, 'only rods of the model "clothoid" are made of elements')
         if elements is not None and not isinstance(elements, Elements):
             elements = Elements(whole("elements", elements, 1, MOST_ELEMENTS))
-        self.entries.append(Entry(rod, model, v, _friction(friction), elements))
+        self.entries.append(Entry(rod, model, v, friction_coefficient(friction), elements))
         return len(self.entries) - 1
 
     def collide(
@@ -172,7 +188,7 @@ class Scene:
         if path is not None and not callable(path):
             raise TendrilError("path", path, "give a function of time in seconds")
         self.colliders.append(
-            Collider(shape, _friction(friction), not_negative("thickness", thickness, "metres"), path)
+            Collider(shape, friction_coefficient(friction), not_negative("thickness", thickness, "metres"), path)
         )
         return len(self.colliders) - 1
 
@@ -229,6 +245,49 @@ class Scene:
         """Holds a whole edge as a rigid piece. `path` moves its midpoint and turns its frame."""
         return self._hold(rod, "edge", edge, path, spin)
 
+    def add_body(self, body: Body) -> BodyId:
+        """Adds a rigid body; the id it gives is used in every other call."""
+        if not isinstance(body, Body):
+            raise TendrilError("body", body, "give a Body")
+        self.bodies.append(body)
+        return len(self.bodies) - 1
+
+    def attach(
+        self, rod: RodId, where: str | int, body: BodyId, point: ArrayLike | None = None, kind: str = "weld"
+    ) -> AttachmentId:
+        """Ties a vertex of a rod ("start", "end" or its index) to a body, so that each pulls on the other.
+
+        A "weld" also keeps the rod's cross-section as it is to the body now, a "swivel" leaves it free to turn about the rod's
+        axis, a "ball" leaves all turning free. `point`, in the body's axes, is where the vertex is, and need not be given."""
+        entry = self._entry(rod)
+        vertex = self._vertex(entry.rod, where)
+        return self._attach(rod, body, entry.rod.edge_at(vertex), vertex, point, kind)
+
+    def attach_edge(
+        self, rod: RodId, edge: int, body: BodyId, point: ArrayLike | None = None, kind: str = "weld"
+    ) -> AttachmentId:
+        """Ties the middle of an edge to a body; see `attach`."""
+        entry = self._entry(rod)
+        return self._attach(rod, body, whole("edge", edge, 0, entry.rod.edge_count - 1), None, point, kind)
+
+    def _attach(
+        self, rod: RodId, body: BodyId, edge: int, vertex: int | None, point: ArrayLike | None, kind: str
+    ) -> AttachmentId:
+        try:
+            described = self.bodies[whole("body", body, 0, len(self.bodies) - 1)]
+        except TendrilError:
+            raise TendrilError("body", body, "give the id that scene.add_body returned") from None
+        new = make_attachment(int(rod), self._entry(rod).rod, int(body), described, edge, vertex, point, kind)
+        held = {v for hold in self.holds if hold.rod == rod for v in held_vertices(hold, self._entry(rod).rod)}
+        for other in (vertex,) if vertex is not None else self._entry(rod).rod.ends(edge):
+            if other in held:
+                raise TendrilError("where", other, f"vertex {other} is held already: attach or hold it, not both")
+        for one in self.attachments:
+            if one.rod == new.rod and one.edge == edge and (one.at == new.at or "ball" not in (one.kind, new.kind)):
+                raise TendrilError("where", edge, f"edge {edge} is attached already: attach each edge once")
+        self.attachments.append(new)
+        return len(self.attachments) - 1
+
     def load(self, rod: RodId, where: str | int, force: ArrayLike | Path) -> None:
         """Pulls at a vertex with a force in N, constant or a function of time."""
         entry = self._entry(rod)
@@ -264,6 +323,14 @@ class Scene:
         for collider in self.colliders:
             feed(type(collider.shape).__name__)
             for value in (*vars(collider.shape).values(), collider.friction, collider.thickness, collider.path):
+                feed(value)
+        for body in self.bodies:
+            feed(type(body.shape).__name__)
+            for value in (*vars(body.shape).values(), *vars(body).values()):
+                if value is not body.shape:
+                    feed(value)
+        for attachment in self.attachments:
+            for value in vars(attachment).values():
                 feed(value)
         return digest.hexdigest()
 
@@ -324,10 +391,3 @@ def held_vertices(hold: Hold, rod: Rod | Net) -> tuple[int, ...]:
     if hold.kind == "edge":
         return rod.ends(hold.index)
     return (hold.index,)
-
-
-def _friction(value: float) -> float:
-    friction = not_negative("friction", value)
-    if friction > LARGEST_FRICTION:
-        raise TendrilError("friction", value, f"give a coefficient from 0 to {LARGEST_FRICTION:g}")
-    return friction

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,63 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import jit
 from .errors import Array, TendrilError, array, positive, whole
+from .frame import Frame, Report
 from .holds import HoldMotion, usable
 from .models import make_block
 from .models.protocol import Energies, ModelBlock, Work, vertex_rows
-from .scene import ColliderId, HoldId, RodId, Scene
+from .scene import BodyId, ColliderId, HoldId, Scene
 from .workers import Workers
 
 if TYPE_CHECKING:
+    from .bodies.simulated import SimulatedBodies
     from .contact.solver import ContactSolver, Outcome
     from .contact.substeps import Substeps
 
 INTEGRATORS = ("sdirk2", "backward euler", "midpoint", "semi-implicit euler")
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was done for a frame."""
-
-    iterations: int
-    residual: float
-    halvings: int
-    fallbacks: int
-    failures: int
-    energies: Energies
-
-    @property
-    def converged(self) -> bool:
-        return self.failures == 0
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A moment of the simulation. Its arrays are copies, yours to keep."""
-
-    number: int
-    time: float  # s since the first frame
-    report: Report
-    _samples: tuple[tuple[Array, Array, Array], ...] = field(repr=False)  # per block: positions, velocities, directors
-    _places: Sequence[tuple[int, int, int, int]] = field(
-        repr=False
-    )  # per rod: block, first and last + 1 vertex and edge
-
-    def positions(self, rod: RodId) -> Array:
-        """(n, 3) m"""
-        block, first, end, _ = self._places[rod]
-        return self._samples[block][0][first:end]
-
-    def velocities(self, rod: RodId) -> Array:
-        """(n, 3) m/s"""
-        block, first, end, _ = self._places[rod]
-        return self._samples[block][1][first:end]
-
-    def directors(self, rod: RodId) -> Array:
-        """(m, 3) first material director of each edge"""
-        block, first, _, end = self._places[rod]
-        return self._samples[block][2][first:end]
 
 
 class Simulation:
@@ -91,8 +48,8 @@ class Simulation:
         `tolerance` is that of Newton's method, in lengths of a segment."""
         if not isinstance(scene, Scene):
             raise TendrilError("scene", scene, "give a Scene")
-        if not scene.entries:
-            raise TendrilError("scene", scene, "add at least one rod to it")
+        if not scene.entries and not scene.bodies:
+            raise TendrilError("scene", scene, "add at least one rod or body to it")
         if not isinstance(integrator, str) or integrator not in INTEGRATORS:
             raise TendrilError("integrator", integrator, f"choose one of {', '.join(INTEGRATORS)}")
         self.frame_rate = positive("frame_rate", frame_rate, "frames per second")
@@ -136,11 +93,17 @@ class Simulation:
             ends[block_number] += entry.rod.vertex_count
             self._places.append((block_number, first, ends[block_number], first + entry.rod.edge_count))
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
+        self._bodies: SimulatedBodies | None = None
+        if scene.bodies:
+            from .bodies.simulated import SimulatedBodies
+
+            self._bodies = SimulatedBodies(scene, integrator)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
         self._contact, self._contact_steps = self._make_contact(tolerance, workers)
         self._sizes = [block.state_size for block in self.blocks]
         self._sizes += [self._holds.state_size, self._contact.known.state_size if self._contact else 0]
+        self._sizes.append(self._bodies.state_size if self._bodies else 0)
         self.state_size = sum(self._sizes)
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
         self._timed_loads = any(callable(load.force) for load in scene.loads)
@@ -206,6 +169,12 @@ class Simulation:
             raise TendrilError("collider", collider, "give the id that scene.collide returned")
         self._contact.colliders.aim(collider, position, rotation, vertices, at_once)
 
+    def move_body(self, body: BodyId, position: ArrayLike | None = None, rotation: ArrayLike | None = None) -> None:
+        """Says where a kinematic body is at the end of the next frame; it goes there evenly."""
+        if self._bodies is None:
+            raise TendrilError("body", body, "give the id that scene.add_body returned")
+        self._bodies.motion.aim(body, position, rotation)
+
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
         if self._contact is not None and self._contact_steps is not None:
@@ -217,17 +186,22 @@ class Simulation:
         else:
             self._free_substeps()
         self._holds.arrive()
+        if self._bodies is not None:
+            self._bodies.motion.arrive()
         self.frame += 1
         return self.current()
 
     def _free_substeps(self) -> None:
         h = 1.0 / (self.frame_rate * self.substeps)
         # What runs evenly through the frame needs no Python between substeps.
-        count = 1 if self._holds.uneven or self._timed_loads else self.substeps
+        even = not (self._holds.uneven or self._timed_loads or self._bodies)
+        count = self.substeps if even else 1
         for k in range(count, self.substeps + 1, count):
             at = k / self.substeps
             time = self._time_at(at)
             self._holds.advance(at, time)
+            if self._bodies is not None:
+                self._bodies.motion.advance(at, time)
             # Loads act all through a step as they do in its middle: of second order, as the integrator is.
             self._step(h, count, time - 0.5 * h * count)
 
@@ -261,10 +235,14 @@ class Simulation:
         skipped = skip or [None] * len(self.blocks)
         for block, forces, of_block in zip(self.blocks, self._forces, skipped, strict=True):
             block.free_steps(h, count, forces, scene.wind, air, drag, settling, of_block)
+        if self._bodies is not None:
+            self._bodies.free_step(h, scene.gravity)
 
     def _count_work(self) -> None:
         for block in self.blocks:
             self._work = self._work + block.take_work()
+        if self._bodies is not None:
+            self._work = self._work + self._bodies.steps.take_work()
 
     def frames(self, first: int, last: int) -> Iterator[Frame]:
         """Frames first ... last, simulating up to them. A frame that lies behind can't be had again."""
@@ -283,11 +261,13 @@ class Simulation:
             (block.positions()[rows], block.velocities()[rows], block.directors()[rows])
             for block, rows in zip(self.blocks, self._vertices, strict=True)
         )
+        bodies = None if self._bodies is None else self._bodies.sample(1.0 / self.frame_rate)
         report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
-        return Frame(self.frame, self.time, report, samples, self._places)
+        return Frame(self.frame, self.time, report, samples, self._places, bodies)
 
     def energies(self) -> Energies:
-        return sum((block.energies(self.scene.gravity) for block in self.blocks), Energies())
+        own = Energies() if self._bodies is None else self._bodies.block.energies(self.scene.gravity)
+        return sum((block.energies(self.scene.gravity) for block in self.blocks), own)
 
     def settle(self, *, stable: bool = True, still: float = 1e-9, most_steps: int = 400) -> bool:
         """Lets all rods come to rest where the forces of this moment balance, without passing time.
@@ -338,16 +318,18 @@ class Simulation:
     def state(self) -> Array:
         """All that is needed to go on from here, as a flat array."""
         out = np.empty(self.state_size)
-        *blocks, holds, contact = self._parts(out)
+        *blocks, holds, contact, bodies = self._parts(out)
         for block, part in zip(self.blocks, blocks, strict=True):
             block.pack_state(part)
         holds[:] = self._holds.state()
         if self._contact is not None:
             self._contact.known.pack(contact)
+        if self._bodies is not None:
+            self._bodies.block.pack_state(bodies)
         return out
 
     def _parts(self, flat: Array) -> list[Array]:
-        """A state's parts: of the blocks, of the holds, of contact."""
+        """A state's parts: of the blocks, of the holds, of contact, of bodies."""
         return np.split(flat, np.cumsum(self._sizes)[:-1])
 
     def restore(self, state: ArrayLike, frame: int) -> None:
@@ -356,7 +338,7 @@ class Simulation:
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)
         self._put_state(flat)
-        self._holds.restore(self._parts(flat)[-2])
+        self._holds.restore(self._parts(flat)[-3])
         self._send_holds(self._holds.poses())
         if self._contact is not None:
             self._contact.colliders.advance(0.0, self.time)
@@ -365,11 +347,13 @@ class Simulation:
 
     def _put_state(self, flat: Array) -> None:
         """A state but for the holds."""
-        *blocks, _, contact = self._parts(flat)
+        *blocks, _, contact, bodies = self._parts(flat)
         for block, part in zip(self.blocks, blocks, strict=True):
             block.unpack_state(part)
         if self._contact is not None:
             self._contact.known.unpack(contact)
+        if self._bodies is not None:
+            self._bodies.restore(bodies)
 
     def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
         self._send_holds(self._holds.poses())

@@ -1,4 +1,4 @@
-"""What rods can collide with. Each is checked when it is made."""
+"""Shapes of what rods can collide with, and of bodies. Each is checked when it is made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..geometry.rotations import are_rotations
 UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def _size(field: str, value: Any) -> float:
+def size_of(field: str, value: Any) -> float:
     size = positive(field, value, "metres")
     if not SMALLEST_SIZE <= size <= 10.0 * LARGEST_SIZE:
         raise TendrilError(field, value, f"give a size from {SMALLEST_SIZE:g} to {10.0 * LARGEST_SIZE:g} m")
@@ -40,7 +40,7 @@ def turn(value: Any) -> Array:
     return rotation
 
 
-def _settle(shape: object, **values: object) -> None:
+def settle(shape: object, **values: object) -> None:
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
@@ -55,7 +55,7 @@ class Plane:
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        _settle(self, point=place("point", self.point), normal=direction("normal", self.normal))
+        settle(self, point=place("point", self.point), normal=direction("normal", self.normal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Sphere:
     position: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _settle(self, radius=_size("radius", self.radius), position=place("position", self.position))
+        settle(self, radius=size_of("radius", self.radius), position=place("position", self.position))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class _Round:
     rotation: ArrayLike = UPRIGHT
 
     def __post_init__(self) -> None:
-        _settle(self, radius=_size("radius", self.radius), length=_size("length", self.length))
-        _settle(self, position=place("position", self.position), rotation=turn(self.rotation))
+        settle(self, radius=size_of("radius", self.radius), length=size_of("length", self.length))
+        settle(self, position=place("position", self.position), rotation=turn(self.rotation))
 
 
 class Capsule(_Round):
@@ -87,6 +87,10 @@ class Capsule(_Round):
 
 class Cylinder(_Round):
     """Of this length along its own z axis."""
+
+
+class Cone(_Round):
+    """Of this length along its own z axis: a disc of this radius below, the tip above, its position halfway up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +102,8 @@ class Box:
     rotation: ArrayLike = UPRIGHT
 
     def __post_init__(self) -> None:
-        size = np.array([_size("size", value) for value in vector("size", self.size)])
-        _settle(self, size=size, position=place("position", self.position), rotation=turn(self.rotation))
+        size = np.array([size_of("size", value) for value in vector("size", self.size)])
+        settle(self, size=size, position=place("position", self.position), rotation=turn(self.rotation))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +120,30 @@ class Mesh:
         vertices = array("vertices", self.vertices, (rows, 3), "give finite points as an array (n, 3)")
         if rows < 3:
             raise TendrilError("vertices", self.vertices, "give at least three points")
-        _settle(self, vertices=near("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows))
+        settle(self, vertices=near("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """The convex hull of points."""
+
+    points: ArrayLike
+
+    def __post_init__(self) -> None:
+        cure = "give at least four points that do not lie in a plane, as an array (n, 3)"
+        points = (
+            near("points", self.points, array("points", self.points, (None, 3), cure)) if _rows(self.points) else None
+        )
+        if points is None or len(points) < 4:
+            raise TendrilError("points", self.points, cure)
+        spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+        if not spread[2] > 1e-6 * spread[0]:
+            raise TendrilError("points", self.points, cure)
+        settle(self, points=points)
+
+
+def _rows(value: Any) -> bool:
+    return dimensions(value) == 2 and len(np.asarray(value)) > 0
 
 
 def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
@@ -133,6 +160,7 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
     return np.asarray(triangles)
 
 
+Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # what a body can be
 Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
 
 

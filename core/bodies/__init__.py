@@ -1,0 +1,1 @@
+"""Rigid bodies: what they weigh, how they move, and the rods that are attached to them."""

@@ -1,0 +1,91 @@
+"""What a simulation gives for a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import Array, TendrilError
+from .models.protocol import Energies
+from .scene import BodyId, RodId
+
+if TYPE_CHECKING:
+    from .bodies.simulated import BodySample
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was done for a frame."""
+
+    iterations: int
+    residual: float
+    halvings: int
+    fallbacks: int
+    failures: int
+    energies: Energies
+
+    @property
+    def converged(self) -> bool:
+        return self.failures == 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A moment of the simulation. Its arrays are copies, yours to keep."""
+
+    number: int
+    time: float  # s since the first frame
+    report: Report
+    _samples: tuple[tuple[Array, Array, Array], ...] = field(repr=False)  # per block: positions, velocities, directors
+    _places: Sequence[tuple[int, int, int, int]] = field(
+        repr=False
+    )  # per rod: block, first and last + 1 vertex and edge
+    _bodies: BodySample | None = field(repr=False, default=None)
+
+    def positions(self, rod: RodId) -> Array:
+        """(n, 3) m"""
+        block, first, end, _ = self._places[rod]
+        return self._samples[block][0][first:end]
+
+    def velocities(self, rod: RodId) -> Array:
+        """(n, 3) m/s"""
+        block, first, end, _ = self._places[rod]
+        return self._samples[block][1][first:end]
+
+    def directors(self, rod: RodId) -> Array:
+        """(m, 3) first material director of each edge"""
+        block, first, _, end = self._places[rod]
+        return self._samples[block][2][first:end]
+
+    def body_position(self, body: BodyId) -> Array:
+        """(3,) m, of its origin"""
+        return self._of(body, "position")
+
+    def body_rotation(self, body: BodyId) -> Array:
+        """(3, 3)"""
+        return self._of(body, "rotation")
+
+    def body_velocity(self, body: BodyId) -> Array:
+        """(3,) m/s, of its centre of mass"""
+        return self._of(body, "velocity")
+
+    def body_angular_velocity(self, body: BodyId) -> Array:
+        """(3,) rad/s, in the world"""
+        return self._of(body, "angular_velocity")
+
+    def body_force(self, body: BodyId) -> Array:
+        """(3,) N, of the rods attached to it, on average since the frame before"""
+        return self._of(body, "force")
+
+    def body_torque(self, body: BodyId) -> Array:
+        """(3,) N m, likewise, about its centre of mass"""
+        return self._of(body, "torque")
+
+    def _of(self, body: BodyId, what: str) -> Array:
+        count = 0 if self._bodies is None else len(self._bodies.position)
+        if isinstance(body, bool) or not isinstance(body, (int, np.integer)) or not 0 <= body < count:
+            raise TendrilError("body", body, "give the id that scene.add_body returned")
+        return np.array(getattr(self._bodies, what)[body])
