@@ -20,7 +20,9 @@ Objects = dict[str, bpy.types.Object]  # by uid
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
     """Looks where things are as the start frame is left: the user may have moved them while standing there."""
-    if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene) or memory.rendering:
+    if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene):
+        return
+    if memory.rendering or scene.tendril.disk_baked:
         return
     objects = memory.taking_part(scene)
     # As things were last evaluated: nothing is evaluated here.
@@ -37,6 +39,9 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     came_from_start = memory.standing.get(scene.session_uid) == scenes.first_frame_of(scene)
     stand(scene)
     give_unique_ids()
+    if scene.tendril.disk_baked:
+        rendering.show_there(scene)
+        return
     objects = memory.taking_part(scene)
     memory.hush(objects)
     if objects:

@@ -73,7 +73,7 @@ def trust_disk(scene: bpy.types.Scene) -> None:
 def may_read_disk(scene: bpy.types.Scene) -> bool:
     path = path_of(scene)
     trusted = scene.tendril.use_disk_cache and scene.session_uid not in _distrusted
-    return trusted and path is not None and path.exists()
+    return (trusted or scene.tendril.disk_baked) and path is not None and path.exists()
 
 
 def recorded_of(scene: bpy.types.Scene) -> Recorded | None:
@@ -133,7 +133,9 @@ def info(scene: bpy.types.Scene) -> str:
     running = running_of(scene)
     if running is None:
         recorded = _recorded.get(scene.session_uid)
-        return "Nothing in memory" if recorded is None else f"{_frames(len(recorded.disk.frames))} on disk"
+        if recorded is not None:
+            return f"{_frames(len(recorded.disk.frames))} {'baked ' * scene.tendril.disk_baked}on disk"
+        return "Baked on disk, and not found there" if scene.tendril.disk_baked else "Nothing in memory"
     text = f"{_frames(running.last_frame - running.first_frame + 1)} {'on disk' if running.disk else 'in memory'}"
     if is_outdated(scene):
         return f"{text}, outdated: go to frame {scenes.first_frame_of(scene)}"

@@ -20,7 +20,15 @@ def begin(scene: bpy.types.Scene) -> None:
 
 
 def show_frame(scene: bpy.types.Scene) -> None:
-    """The frame the render stands at, on all rods that are not baked into their curves."""
+    """The frame the render stands at."""
+    told = show_there(scene)
+    if scene.frame_current > scenes.first_frame_of(scene) and (told or memory.is_outdated(scene)):
+        memory.not_rendered.setdefault(scene.session_uid, set()).add(scene.frame_current)
+
+
+def show_there(scene: bpy.types.Scene) -> bool:
+    """The frame of the scene from those that are there, on all rods that are not baked into their curves. Whether something is to
+    be said of one of them."""
     frame, first, last = scene.frame_current, scenes.first_frame_of(scene), scenes.last_frame_of(scene)
     objects = {uid: obj for uid, obj in memory.taking_part(scene).items() if not obj.tendril.baked}
     owners, shown = rods.owners_of_curves(), memory.shown_of(scene)
@@ -32,8 +40,7 @@ def show_frame(scene: bpy.types.Scene) -> None:
                 show_drawn(obj)
             else:
                 show(obj, shown, frame, scene.frame_subframe, first, last)
-    if frame > first and (memory.is_outdated(scene) or any(memory.status(uid) for uid in objects)):
-        memory.not_rendered.setdefault(scene.session_uid, set()).add(frame)
+    return any(memory.status(uid) for uid in objects)
 
 
 def end(scene: bpy.types.Scene) -> None:

@@ -6,7 +6,7 @@ right handle). All in world space, in metres.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,6 +66,14 @@ def make_strand(kind: SplineKind, rows: Array) -> Strand:
     if kind.knots is not None and kind.knots.fits(kind.count):
         return NurbsStrand(kind, rows)
     return PolyStrand(kind, rows)
+
+
+def polylines(kinds: Sequence[SplineKind], rows: Array) -> Iterator[Strand]:
+    """All splines of a curve, with the control rows of one after the other."""
+    start = 0
+    for kind in kinds:
+        yield make_strand(kind, rows[start : start + kind.rows])
+        start += kind.rows
 
 
 class PolyStrand:

@@ -10,12 +10,24 @@ import bpy
 
 from ...core import TendrilError
 from .. import live, memory
-from ..bake import BakeError, bake, bake_memory, calculate, delete_bake, why_not_bakeable
+from ..baking import disk, exporting
+from ..baking.errors import BakeError
+from ..baking.shape_keys import delete_bake
+from ..baking.simulating import bake, calculate, store, why_not_bakeable
 from ..bridge.rods import rods_in
 from ..moments import delete, path_of
 
 # How long the window may wait for the next event while a bake runs, s.
 PATIENCE = 0.05
+
+
+def _checked(chosen: list[bpy.types.Object | None], scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """What the target of the scene stores of these: frames on disk are those of all rods. Raises BakeError."""
+    for obj in chosen:
+        problem = why_not_bakeable(obj, scene)
+        if problem:
+            raise BakeError(problem)
+    return disk.unbaked_rods(scene) if scene.tendril.bake_to == "DISK" else chosen
 
 
 class _Simulates:
@@ -26,7 +38,7 @@ class _Simulates:
     def execute(self, context: bpy.types.Context) -> set[str]:
         if not self._begin(context):
             return {"CANCELLED"}
-        return self._advance(math.inf) or {"CANCELLED"}
+        return self._advance(context, math.inf) or {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
@@ -47,7 +59,7 @@ class _Simulates:
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        result = self._advance(time.monotonic() + PATIENCE)
+        result = self._advance(context, time.monotonic() + PATIENCE)
         if result:
             self._end(context)
             return result
@@ -55,7 +67,7 @@ class _Simulates:
         context.workspace.status_text_set(self._told())
         return {"RUNNING_MODAL"}
 
-    def _advance(self, until: float) -> set[str] | None:
+    def _advance(self, context: bpy.types.Context, until: float) -> set[str] | None:
         """Bakes on until that time; gives the result when it is done."""
         try:
             while time.monotonic() < until:
@@ -63,6 +75,8 @@ class _Simulates:
         except StopIteration as end:
             if end.value is not None:
                 self.report({"WARNING"}, f"The motion is not exact since frame {end.value}: try more substeps")
+            elif self.done(context):
+                self.report({"INFO"}, self.done(context))
             return {"FINISHED"}
         except BakeError as error:
             self.report({"ERROR"}, str(error))
@@ -92,22 +106,27 @@ class _Simulates:
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
         raise NotImplementedError
 
+    def done(self, context: bpy.types.Context) -> str:
+        """What is to be said in the end."""
+        return ""
+
 
 class _Bakes(_Simulates):
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
-        chosen = self.choose(context)
-        for obj in chosen:
-            problem = why_not_bakeable(obj, context.scene)
-            if problem:
-                raise BakeError(problem)
+        chosen = _checked(self.choose(context), context.scene)
         return bake([obj.tendril.uid for obj in chosen], context.scene.name)
+
+    def done(self, context: bpy.types.Context) -> str:
+        if context.scene.tendril.bake_to in exporting.EXTENSIONS:
+            return f"Written: {exporting.path_for(context.scene)}"
+        return ""
 
     def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
         raise NotImplementedError
 
 
 class TENDRIL_OT_bake(_Bakes, bpy.types.Operator):
-    """Simulate all frames of the scene and store this rod's as shape keys: the file then plays without the add-on"""
+    """Simulate all frames of the scene and store this rod's: as shape keys the file plays without the add-on"""
 
     bl_idname = "tendril.bake"
     bl_label = "Bake"
@@ -118,14 +137,14 @@ class TENDRIL_OT_bake(_Bakes, bpy.types.Operator):
 
 
 class TENDRIL_OT_bake_all(_Bakes, bpy.types.Operator):
-    """Simulate all frames of the scene once and store those of all its rods as shape keys"""
+    """Simulate all frames of the scene once and store those of all its rods"""
 
     bl_idname = "tendril.bake_all"
     bl_label = "Bake All Rods"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
-        return [obj for obj in rods_in(context.scene.objects) if not obj.tendril.baked] or [None]
+        return disk.unbaked_rods(context.scene) or [None]
 
 
 class TENDRIL_OT_calculate(_Simulates, bpy.types.Operator):
@@ -139,25 +158,24 @@ class TENDRIL_OT_calculate(_Simulates, bpy.types.Operator):
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
         if not memory.taking_part(context.scene):
             raise BakeError("The scene has no rod that is not baked")
+        if context.scene.tendril.disk_baked:
+            raise BakeError("The scene is baked on disk: delete the bake first")
         return calculate(context.scene.name, context.scene.frame_current)
 
 
 class TENDRIL_OT_cache_to_bake(bpy.types.Operator):
-    """Store the frames simulated so far as shape keys, without simulating again"""
+    """Store the frames simulated so far, without simulating again"""
 
     bl_idname = "tendril.cache_to_bake"
     bl_label = "Current Cache to Bake"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj, scene = context.active_object, context.scene
-        problem = why_not_bakeable(obj, scene)
-        if problem is None and memory.is_outdated(scene):
-            problem = "The frames are outdated: play from the start frame first"
         try:
-            if problem:
-                raise BakeError(problem)
-            bake_memory([obj.tendril.uid], scene)
+            chosen = _checked([context.active_object], context.scene)
+            if memory.is_outdated(context.scene):
+                raise BakeError("The frames are outdated: play from the start frame first")
+            store([obj.tendril.uid for obj in chosen], context.scene)
         except BakeError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -172,6 +190,9 @@ class TENDRIL_OT_cache_delete(bpy.types.Operator):
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        if context.scene.tendril.disk_baked:
+            self.report({"ERROR"}, "The frames on disk are a bake: delete the bake first")
+            return {"CANCELLED"}
         memory.forget(context.scene)
         path = path_of(context.scene)
         try:
@@ -184,7 +205,7 @@ class TENDRIL_OT_cache_delete(bpy.types.Operator):
 
 
 class TENDRIL_OT_bake_delete(bpy.types.Operator):
-    """Remove the baked shape keys: the rod is simulated again"""
+    """Remove the baked shape keys of the rod, or the bake on disk of the scene: it is simulated again"""
 
     bl_idname = "tendril.bake_delete"
     bl_label = "Delete Bake"
@@ -192,18 +213,21 @@ class TENDRIL_OT_bake_delete(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
-        if obj is None or obj.type != "CURVE" or not obj.tendril.enabled or not obj.tendril.baked:
+        if obj is None or not obj.tendril.enabled or not disk.is_baked(obj, context.scene):
             self.report({"ERROR"}, "No baked rod is active: select one first")
             return {"CANCELLED"}
         if obj.mode == "EDIT":
             self.report({"ERROR"}, f'"{obj.name}" is in Edit Mode: leave it first')
             return {"CANCELLED"}
-        delete_bake(obj)
+        if obj.tendril.baked:
+            delete_bake(obj)
+        else:
+            disk.release(context.scene)
         return {"FINISHED"}
 
 
 class TENDRIL_OT_bake_delete_all(bpy.types.Operator):
-    """Remove the baked shape keys of all rods of the scene: they are simulated again"""
+    """Remove the bakes of all rods of the scene, as shape keys and on disk: they are simulated again"""
 
     bl_idname = "tendril.bake_delete_all"
     bl_label = "Delete All Bakes"
@@ -211,11 +235,12 @@ class TENDRIL_OT_bake_delete_all(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         baked = [obj for obj in rods_in(context.scene.objects) if obj.tendril.baked and obj.mode != "EDIT"]
-        if not baked:
+        if not baked and not context.scene.tendril.disk_baked:
             self.report({"ERROR"}, "No rod of the scene is baked")
             return {"CANCELLED"}
         for obj in baked:
             delete_bake(obj)
+        disk.release(context.scene)
         return {"FINISHED"}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import TendrilError
 from .. import live, memory
-from ..bake import delete_bake
+from ..baking.shape_keys import delete_bake
 from ..bridge import curves, rods
 from ..bridge.poses import pose_of
 

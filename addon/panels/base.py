@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from ..baking.disk import is_baked
+
 
 class RodPanel:
     bl_space_type = "PROPERTIES"
@@ -19,7 +21,7 @@ class RodPanel:
         layout.use_property_split = True
         layout.use_property_decorate = False  # what is simulated is read once, at the start frame
         column = layout.column()
-        column.enabled = not context.object.tendril.baked
+        column.enabled = not is_baked(context.object, context.scene)
         self.draw_settings(column, context)
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bpy
 
 from .. import memory, rendering
+from ..baking import exporting
+from ..baking.disk import is_baked
 from ..bridge.scenes import range_of
 from .base import RodPanel
 
@@ -17,8 +19,7 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        rod, scene = context.object.tendril, context.scene
-        shared = scene.tendril
+        scene, shared = context.scene, context.scene.tendril
         layout.prop(shared, "use_own_range")
         if shared.use_own_range:
             column = layout.column(align=True)
@@ -30,12 +31,22 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
             layout.label(text=memory.disk_note(scene), icon="ERROR")
         if rendering.warning_of(scene):
             layout.label(text=rendering.warning_of(scene), icon="ERROR")
-        frames = range_of(scene)
-        column = layout.column(align=True)
-        if rod.baked:
-            count = len(context.object.data.shape_keys.key_blocks) if context.object.data.shape_keys else 0
-            column.operator("tendril.bake_delete", text=f"Delete Bake of {count} Frames", icon="TRASH")
+        self._draw_bake(layout, context)
+
+    def _draw_bake(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        scene, shared, frames = context.scene, context.scene.tendril, range_of(context.scene)
+        if is_baked(context.object, scene):
+            column = layout.column(align=True)
+            column.operator("tendril.bake_delete", icon="TRASH")
         else:
+            layout.prop(shared, "bake_to")
+            column = layout.column(align=True)
+            if shared.bake_to == "SHAPE_KEYS":
+                column.prop(shared, "key_step")
+                column.prop(shared, "key_tolerance")
+            elif shared.bake_to in exporting.EXTENSIONS:
+                column.prop(shared, "export_path")
+            column = layout.column(align=True)
             text = f"Bake Frames {frames[0]} to {frames[-1]}" if frames else "Bake"
             column.operator("tendril.bake", text=text, icon="REC")
             column.operator("tendril.calculate")

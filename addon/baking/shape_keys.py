@@ -1,82 +1,31 @@
 """A simulation as shape keys: the file then plays the same anywhere, without the add-on.
 
-Keys are absolute: one per frame, picked by the evaluation time, which is keyframed. Between keys Blender interpolates.
+Keys are absolute: one per frame, or fewer, picked by the evaluation time, which is keyframed. Between keys Blender interpolates.
 """
 
 from __future__ import annotations
-
-from collections.abc import Generator
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import memory
-from .bridge import curves, rods
-from .bridge.curves import Rows
-from .bridge.scenes import range_of
+from .. import memory
+from ..bridge import curves, rods
+from ..bridge.curves import Rows
+from ..bridge.scenes import range_of
+from .errors import BakeError
+from .thinning import frames_to_keep
 
 
-class BakeError(Exception):
-    """Why rods could not be baked, in one sentence."""
-
-
-def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
-    if obj is None or obj.type != "CURVE" or not obj.tendril.enabled:
-        return "No rod is active: select one first"
-    if obj.library is not None or obj.data.library is not None:
-        return f'"{obj.name}" is linked from another file: make it local first'
-    if obj.mode == "EDIT":
-        return f'"{obj.name}" is in Edit Mode: leave it first'
-    if obj.tendril.baked:
-        return f'"{obj.name}" is baked already: delete the bake first'
+def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
     if obj.data.shape_keys is not None:
         return f'"{obj.name}" has shape keys already: remove them first'
-    if len(range_of(scene)) < 2:
-        return "The scene has no second frame: set its end after its start"
+    if scene.tendril.disk_baked:
+        return "The scene is baked on disk: delete the bake first"
     return None
 
 
-def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
-    """Simulates from the first to the last frame of the scene and makes the keys of these rods. Gives its progress,
-    0 to 1, and in the end the frame since which the motion is not exact, if there is one.
-
-    Every frame is simulated and shown as in playback; the keys take what was shown. Blender's data is looked up anew in
-    each step, because it may have moved in memory. Closing it early leaves unbaked rods.
-    """
-    scene = bpy.data.scenes[scene_name]
-    first, last = range_of(scene)[0], range_of(scene)[-1]
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    try:
-        memory.forget(scene, distrust_disk=True)
-        for number in range(first, last + 1):
-            bpy.data.scenes[scene_name].frame_set(number)
-            for uid in uids:
-                if memory.status(uid):
-                    raise BakeError(f"Frame {number} could not be simulated: {memory.status(uid)}")
-            yield (number - first) / (last - first)
-        not_exact_since = memory.not_exact_since(bpy.data.scenes[scene_name])
-        bake_memory(uids, bpy.data.scenes[scene_name])
-    finally:
-        bpy.data.scenes[scene_name].frame_set(frame, subframe=subframe)
-    return not_exact_since
-
-
-def calculate(scene_name: str, until: int) -> Generator[float, None, int | None]:
-    """Simulates up to a frame and stays there, beginning with what is there already. Gives as `bake` does."""
-    scene = bpy.data.scenes[scene_name]
-    running, first = memory.running_of(scene), range_of(scene)[0]
-    if running is None or memory.is_outdated(scene):
-        begin = first
-    else:
-        begin = min(max(running.last_frame, first), until)
-    for number in range(begin, until + 1):
-        bpy.data.scenes[scene_name].frame_set(number)
-        yield (number - begin + 1) / (until - begin + 1)
-    return memory.not_exact_since(bpy.data.scenes[scene_name])
-
-
-def bake_memory(uids: list[str], scene: bpy.types.Scene) -> None:
+def make_all(uids: list[str], scene: bpy.types.Scene) -> None:
     """Makes keys of the frames in memory, of all these rods or of none."""
     found = []
     for uid in uids:
@@ -85,16 +34,20 @@ def bake_memory(uids: list[str], scene: bpy.types.Scene) -> None:
         if obj is None or len(numbers) < 2 or numbers[-1] - numbers[0] >= len(numbers):
             raise BakeError("The rod was changed, or not simulated from the start: play it from there")
         found.append((obj, [frames[number] for number in numbers]))
+    shared = scene.tendril
     for obj, rows in found:
-        make_keys(obj, rows, range_of(scene)[0])
+        scale = float(np.linalg.norm(np.array(obj.matrix_world)[:3, :3], 2))  # what is seen counts
+        kept = frames_to_keep(rows, shared.key_step, shared.key_tolerance / max(scale, 1e-9))
+        make_keys(obj, rows, kept, range_of(scene)[0])
 
 
-def make_keys(obj: bpy.types.Object, frames: list[Rows], first_frame: int) -> None:
+def make_keys(obj: bpy.types.Object, frames: list[Rows], kept: list[int], first_frame: int) -> None:
+    """Keys for some of the frames: Blender finds those between."""
     curve = obj.data
     curves.free_handles(curve)
     curves.write_rows(curve, frames[0])
     places = _KeyPlaces(curve)
-    for number, rows in enumerate(frames):
+    for number in kept:
         if number > 0:
             # A new absolute key is put at the current evaluation time. Blender computes its place just as it later
             # computes the place to show, so that each frame meets its key exactly and nothing is mixed in.
@@ -102,7 +55,7 @@ def make_keys(obj: bpy.types.Object, frames: list[Rows], first_frame: int) -> No
         block = obj.shape_key_add(name=f"Frame {first_frame + number}", from_mix=False)
         curve.shape_keys.use_relative = False
         block.interpolation = "KEY_LINEAR"
-        places.write(block, rows)
+        places.write(block, frames[number])
     _animate_evaluation_time(curve.shape_keys, f"{obj.name} Bake", first_frame, len(frames))
     obj.tendril.baked = True
     obj.tendril.shows_drawn = False

@@ -1,0 +1,5 @@
+"""What can't be baked."""
+
+
+class BakeError(Exception):
+    """Why rods could not be baked, in one sentence."""

@@ -1,0 +1,100 @@
+"""Many frames in a row, and then stored. Works step by step, so that a window can show progress and stop it.
+
+Every frame is simulated and shown as in playback; what is stored is what was shown. Blender's data is looked up anew in each step,
+because it may have moved in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+import bpy
+
+from ...core import TendrilError
+from .. import memory
+from ..bridge.scenes import range_of
+from . import disk, exporting, shape_keys
+from .errors import BakeError
+
+# What makes frames stay, and what hinders it: per target.
+STORES: dict[str, Callable[[list[str], bpy.types.Scene], None]] = {
+    "SHAPE_KEYS": shape_keys.make_all,
+    "DISK": disk.keep,
+    "ALEMBIC": exporting.export,
+    "USD": exporting.export,
+}
+_PROBLEMS: dict[str, Callable[[bpy.types.Object, bpy.types.Scene], str | None]] = {
+    "SHAPE_KEYS": shape_keys.why_not,
+    "DISK": disk.why_not,
+    "ALEMBIC": exporting.why_not,
+    "USD": exporting.why_not,
+}
+
+
+def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
+    """Why this rod can't be baked as the scene wants it, in a sentence."""
+    if obj is None or obj.type != "CURVE" or not obj.tendril.enabled:
+        return "No rod is active: select one first"
+    if obj.library is not None or obj.data.library is not None:
+        return f'"{obj.name}" is linked from another file: make it local first'
+    if obj.mode == "EDIT":
+        return f'"{obj.name}" is in Edit Mode: leave it first'
+    if obj.tendril.baked:
+        return f'"{obj.name}" is baked already: delete the bake first'
+    if len(range_of(scene)) < 2:
+        return "The scene has no second frame: set its end after its start"
+    return _PROBLEMS[scene.tendril.bake_to](obj, scene)
+
+
+def store(uids: list[str], scene: bpy.types.Scene) -> None:
+    """Makes the frames that are there stay, of all these rods or of none. Raises BakeError."""
+    try:
+        STORES[scene.tendril.bake_to](uids, scene)
+    except TendrilError as error:
+        raise BakeError(str(error)) from error
+
+
+def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
+    """Simulates from the first to the last frame of the scene, and stores the frames of these rods. Gives its progress, 0 to 1,
+    and in the end the frame since which the motion is not exact, if there is one. Closing it early leaves unbaked rods."""
+    scene = bpy.data.scenes[scene_name]
+    if scene.tendril.disk_baked:  # all is there to be exported
+        store(uids, scene)
+        return None
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    used_disk, scene.tendril.use_disk_cache = scene.tendril.use_disk_cache, disk.is_needed(scene)
+    try:
+        memory.forget(scene, distrust_disk=True)
+        yield from _simulate(uids, scene_name)
+        not_exact_since = memory.not_exact_since(bpy.data.scenes[scene_name])
+        store(uids, bpy.data.scenes[scene_name])
+    except BaseException:
+        bpy.data.scenes[scene_name].tendril.use_disk_cache = used_disk
+        raise
+    finally:
+        bpy.data.scenes[scene_name].frame_set(frame, subframe=subframe)
+    return not_exact_since
+
+
+def calculate(scene_name: str, until: int) -> Generator[float, None, int | None]:
+    """Simulates up to a frame and stays there, beginning with what is there already. Gives as `bake` does."""
+    scene = bpy.data.scenes[scene_name]
+    running, first = memory.running_of(scene), range_of(scene)[0]
+    if running is None or memory.is_outdated(scene):
+        begin = first
+    else:
+        begin = min(max(running.last_frame, first), until)
+    for number in range(begin, until + 1):
+        bpy.data.scenes[scene_name].frame_set(number)
+        yield (number - begin + 1) / (until - begin + 1)
+    return memory.not_exact_since(bpy.data.scenes[scene_name])
+
+
+def _simulate(uids: list[str], scene_name: str) -> Generator[float, None, None]:
+    numbers = range_of(bpy.data.scenes[scene_name])
+    for number in numbers:
+        bpy.data.scenes[scene_name].frame_set(number)
+        for uid in uids:
+            if memory.status(uid):
+                raise BakeError(f"Frame {number} could not be simulated: {memory.status(uid)}")
+        yield (number - numbers[0]) / (len(numbers) - 1)
