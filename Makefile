@@ -11,12 +11,11 @@ export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
 		|| { echo "Tendril is developed with Python 3.11: install it, or call make PYTHON=/path/to/python3.11"; exit 1; }
-	@echo "Setting up $(VENV), once; this takes a minute or two."
-	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV): a minute or two the first time, seconds when a requirement was added."
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
 	@# The stubs would shadow the real bpy module, so they live apart, for mypy alone.
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/stubs -r requirements/stubs.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/stubs -r requirements/stubs.txt
 	@# The repository root is the package `tendril`: a link by that name makes it importable.
 	mkdir -p $(VENV)/link && ln -sfn ../.. $(VENV)/link/tendril
 	echo "$(CURDIR)/$(VENV)/link" > $$($(PY) -c 'import site; print(site.getsitepackages()[0])')/tendril.pth

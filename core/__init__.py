@@ -16,12 +16,15 @@ from .rod import Rod
 from .scene import Scene
 
 if TYPE_CHECKING:
+    from .bodies.outside import BodyEngine, BodyPoses
     from .cache import FrameCache
     from .frame import Frame
     from .simulation import Simulation
 
 __all__ = [
     "Body",
+    "BodyEngine",
+    "BodyPoses",
     "Box",
     "Capsule",
     "Circle",
@@ -54,6 +57,10 @@ def __getattr__(name: str) -> Any:
         from .frame import Frame
 
         return Frame
+    if name in ("BodyEngine", "BodyPoses"):
+        from .bodies import outside
+
+        return getattr(outside, name)
     if name == "FrameCache":
         from .cache import FrameCache
 

@@ -19,6 +19,7 @@ from .scene import BodyId, ColliderId, HoldId, Scene
 from .workers import Workers
 
 if TYPE_CHECKING:
+    from .bodies.outside import BodyEngine
     from .bodies.simulated import SimulatedBodies
     from .contact.solver import ContactSolver, Outcome
     from .contact.substeps import Substeps
@@ -41,11 +42,13 @@ class Simulation:
         tolerance: float = DEFAULT_TOLERANCE,
         threads: int | None = None,
         first_frame: int = 1,
+        engine: BodyEngine | None = None,
     ) -> None:
         """`integrator` is "sdirk2", of second order and stable at any step; "backward euler", which calms motion down; or
         "midpoint", which keeps energy and wants many substeps, for "der" rods alone; or "semi-implicit euler", the cheap one of
         the paper on clothoids, for these alone.
-        `tolerance` is that of Newton's method, in lengths of a segment."""
+        `tolerance` is that of Newton's method, in lengths of a segment. With an `engine`, that is what moves the bodies; see
+        core/bodies/outside.py. Each substep is then an exchange with it: 240 a second are enough."""
         if not isinstance(scene, Scene):
             raise TendrilError("scene", scene, "give a Scene")
         if not scene.entries and not scene.bodies:
@@ -56,6 +59,8 @@ class Simulation:
         self.substeps = whole("substeps", substeps, 1, 10_000)
         self.integrator = integrator
         tolerance = positive("tolerance", tolerance)
+        if engine is not None and not (callable(getattr(engine, "step", None)) and scene.bodies):
+            raise TendrilError("engine", engine, "give an object with a method step, and add bodies to the scene")
         if threads is not None:
             threads = whole("threads", threads, 1, 1024)
         self.first_frame = whole("first_frame", first_frame, -(2**31), 2**31)
@@ -97,7 +102,7 @@ class Simulation:
         if scene.bodies:
             from .bodies.simulated import SimulatedBodies
 
-            self._bodies = SimulatedBodies(scene, integrator)
+            self._bodies = SimulatedBodies(scene, integrator, engine)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
         self._contact, self._contact_steps = self._make_contact(tolerance, workers)
@@ -178,7 +183,7 @@ class Simulation:
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
         if self._contact is not None and self._contact_steps is not None:
-            halvings = self._contact_steps.run(self._attempt, self._place)
+            halvings = self._contact_steps.run(self._attempt, self._place, self._exchange)
             self._work = self._work + Work(halvings=halvings)
             self._count_work()
             self._contact.known.trim()
@@ -204,6 +209,14 @@ class Simulation:
                 self._bodies.motion.advance(at, time)
             # Loads act all through a step as they do in its middle: of second order, as the integrator is.
             self._step(h, count, time - 0.5 * h * count)
+            self._exchange()
+
+    def _exchange(self) -> None:
+        """After each substep: an outside engine moves the bodies."""
+        if self._bodies is not None and self._bodies.outside is not None:
+            h = 1.0 / (self.frame_rate * self.substeps)
+            if not self._bodies.outside.exchange(h, self.scene.gravity):
+                self._work = self._work + Work(failures=1)
 
     def _attempt(self, which: NDArray[np.bool_], begin: float, end: float, careful: bool, last: bool) -> Outcome:
         """A step of rods from one moment of the frame to another, where contact finds out how far that works."""
@@ -333,7 +346,9 @@ class Simulation:
         return np.split(flat, np.cumsum(self._sizes)[:-1])
 
     def restore(self, state: ArrayLike, frame: int) -> None:
-        """Goes on from a state of `state()`, as frame `frame`."""
+        """Goes on from a state of `state()`, as frame `frame`. Not with an engine of its own, which has a state of its own."""
+        if self._bodies is not None and self._bodies.outside is not None:
+            raise TendrilError("state", "of bodies in an engine", "begin anew: only the engine knows its state")
         cure = f"give an array of {self.state_size} numbers, made by state() of a simulation of the same scene"
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)

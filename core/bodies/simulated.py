@@ -14,6 +14,7 @@ from ..holds import are_places, usable
 from ..motion import POSITION, ROTATION, Motion
 from ..scene import Scene
 from .block import BodyBlock
+from .outside import BodyEngine, Outside
 from .stepping import BodySteps
 
 
@@ -76,12 +77,13 @@ class BodyMotion(Motion):
 
 
 class SimulatedBodies:
-    def __init__(self, scene: Scene, integrator: str) -> None:
+    def __init__(self, scene: Scene, integrator: str, engine: BodyEngine | None) -> None:
         self.block = BodyBlock(scene.bodies)
         self.steps = BodySteps(self.block, integrator != "backward euler")
         self.motion = BodyMotion(scene.bodies)
         self.impulse = np.zeros((len(scene.bodies), 6))  # of the attachments since the last frame, N s and N m s
         self.state_size = self.block.state_size
+        self.outside = None if engine is None else Outside(engine, self.block)
 
     def free_step(self, h: float, gravity: Array) -> None:
         self.block.aim(*self.motion.poses)

@@ -50,13 +50,15 @@ class Substeps:
         self._ways = np.zeros((2, len(samples.rod), 3))  # of each sample point, beginning and end
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
 
-    def run(self, attempt: Attempt, place: Callable[[float], None]) -> int:
-        """A frame. `place` sends what is prescribed to where it is at a fraction of the frame. Returns the number of halvings."""
+    def run(self, attempt: Attempt, place: Callable[[float], None], after: Callable[[], None]) -> int:
+        """A frame. `place` sends what is prescribed to where it is at a fraction of the frame; `after` follows each substep.
+        Returns the number of halvings."""
         self._attempt, self._place, self._halvings = attempt, place, 0
         self._level[:] = 0
         everything = np.ones(len(self._level), bool_)
         for k in range(self._substeps):
             self._advance(everything, k / self._substeps, (k + 1) / self._substeps, 0)
+            after()
         return self._halvings
 
     def _advance(self, rods: Flags, begin: float, end: float, halvings: int) -> Flags:
