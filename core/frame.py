@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,16 @@ class Report:
         return self.failures == 0
 
 
+class Place(NamedTuple):
+    """Where a rod is among those of its block."""
+
+    block: int
+    first: int  # vertex
+    end: int
+    first_edge: int
+    end_edge: int
+
+
 @dataclass(frozen=True)
 class Frame:
     """A moment of the simulation. Its arrays are copies, yours to keep."""
@@ -40,25 +50,23 @@ class Frame:
     time: float  # s since the first frame
     report: Report
     _samples: tuple[tuple[Array, Array, Array], ...] = field(repr=False)  # per block: positions, velocities, directors
-    _places: Sequence[tuple[int, int, int, int]] = field(
-        repr=False
-    )  # per rod: block, first and last + 1 vertex and edge
+    _places: Sequence[Place] = field(repr=False)  # per rod
     _bodies: BodySample | None = field(repr=False, default=None)
 
     def positions(self, rod: RodId) -> Array:
         """(n, 3) m"""
-        block, first, end, _ = self._places[rod]
-        return self._samples[block][0][first:end]
+        place = self._places[rod]
+        return self._samples[place.block][0][place.first : place.end]
 
     def velocities(self, rod: RodId) -> Array:
         """(n, 3) m/s"""
-        block, first, end, _ = self._places[rod]
-        return self._samples[block][1][first:end]
+        place = self._places[rod]
+        return self._samples[place.block][1][place.first : place.end]
 
     def directors(self, rod: RodId) -> Array:
         """(m, 3) first material director of each edge"""
-        block, first, _, end = self._places[rod]
-        return self._samples[block][2][first:end]
+        place = self._places[rod]
+        return self._samples[place.block][2][place.first_edge : place.end_edge]
 
     def body_position(self, body: BodyId) -> Array:
         """(3,) m, of its origin"""

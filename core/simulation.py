@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import jit
 from .errors import Array, TendrilError, array, positive, whole
-from .frame import Frame, Report
+from .frame import Frame, Place, Report
 from .holds import HoldMotion, usable
 from .models import make_block
-from .models.protocol import Energies, ModelBlock, Work, vertex_rows
-from .scene import BodyId, ColliderId, HoldId, Scene
+from .models.protocol import Energies, ModelBlock, Work, edge_rows, vertex_rows
+from .scene import BodyId, ColliderId, Entry, HoldId, Scene
+from .strains import StrainGauge, Strains
 from .workers import Workers
 
 if TYPE_CHECKING:
@@ -91,12 +92,8 @@ class Simulation:
                 )
             )
         self._vertices = [vertex_rows(block) for block in self.blocks]
-        self._places = []  # per rod: block, first and last + 1 of its vertices among the block's, and of its edges
-        ends = [0] * len(self.blocks)
-        for (block_number, _), entry in zip(self._rods, scene.entries, strict=True):
-            first = ends[block_number]
-            ends[block_number] += entry.rod.vertex_count
-            self._places.append((block_number, first, ends[block_number], first + entry.rod.edge_count))
+        self._places = self._lay_out()
+        self._directors = [edge_rows(block, self._of_block(k)) for k, block in enumerate(self.blocks)]
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
         self._bodies: SimulatedBodies | None = None
         if scene.bodies:
@@ -112,10 +109,23 @@ class Simulation:
         self.state_size = sum(self._sizes)
         self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
         self._timed_loads = any(callable(load.force) for load in scene.loads)
+        self._gauge: StrainGauge | None = None  # made when first needed
         self._work = Work()
         self._holds.follow_paths(self.time)
         self._send_holds(self._holds.poses())
         self._send_holds(self._holds.poses())  # twice: the beginning of the first step is where they are now
+
+    def _lay_out(self) -> list[Place]:
+        places = []
+        ends = [(0, 0)] * len(self.blocks)
+        for (block_number, _), entry in zip(self._rods, self.scene.entries, strict=True):
+            vertex, edge = ends[block_number]
+            ends[block_number] = vertex + entry.rod.vertex_count, edge + entry.rod.edge_count
+            places.append(Place(block_number, vertex, ends[block_number][0], edge, ends[block_number][1]))
+        return places
+
+    def _of_block(self, number: int) -> list[Entry]:
+        return [entry for (block, _), entry in zip(self._rods, self.scene.entries, strict=True) if block == number]
 
     def _make_contact(self, tolerance: float, workers: Workers) -> tuple[ContactSolver, Substeps] | tuple[None, None]:
         """None where nothing can touch: then nothing of contact needs to be compiled."""
@@ -271,12 +281,21 @@ class Simulation:
     def current(self) -> Frame:
         work, self._work = self._work, Work()
         samples = tuple(
-            (block.positions()[rows], block.velocities()[rows], block.directors()[rows])
-            for block, rows in zip(self.blocks, self._vertices, strict=True)
+            (block.positions()[rows], block.velocities()[rows], block.directors()[edges])
+            for block, rows, edges in zip(self.blocks, self._vertices, self._directors, strict=True)
         )
         bodies = None if self._bodies is None else self._bodies.sample(1.0 / self.frame_rate)
         report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
         return Frame(self.frame, self.time, report, samples, self._places, bodies)
+
+    def strains(self) -> Strains:
+        """Stretch, tension, bending and twist of all rods as they are now."""
+        if self._gauge is None:
+            self._gauge = StrainGauge([self._of_block(k) for k in range(len(self.blocks))], self._places)
+        samples = zip(self.blocks, self._vertices, self._directors, strict=True)
+        return self._gauge.read(
+            self.blocks, [(block.positions()[rows], block.directors()[edges]) for block, rows, edges in samples]
+        )
 
     def energies(self) -> Energies:
         own = Energies() if self._bodies is None else self._bodies.block.energies(self.scene.gravity)
@@ -400,8 +419,8 @@ class Simulation:
             block.weight(self.scene.gravity, forces)
         for load in self.scene.loads:
             force = load.force(time) if callable(load.force) else load.force
-            block_number, first, _, _ = self._places[load.rod]
-            row = self._vertices[block_number][first + load.vertex]
+            block_number = self._places[load.rod].block
+            row = self._vertices[block_number][self._places[load.rod].first + load.vertex]
             f = usable(force, (3,))  # a function of the user's may fail: then no load
             if f is not None:
                 self._forces[block_number][row] += f

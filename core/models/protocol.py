@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Array
+from ..scene import Entry
 
 
 @dataclass(frozen=True)
@@ -209,3 +210,13 @@ def vertex_rows(block: ModelBlock) -> NDArray[np.int64]:
     it has other sample points, too, else all."""
     rows: NDArray[np.int64] | None = getattr(block, "vertices", None)
     return np.arange(int(block.sample_start[-1])) if rows is None else rows
+
+
+def edge_rows(block: ModelBlock, entries: Sequence[Entry]) -> NDArray[np.int64]:
+    """The rows of a block's `directors()` that are those of the edges of the described rods, one rod after the other: its
+    `director_rows` if it has more edges than vertices, else those of the vertices at which edges begin."""
+    rows: NDArray[np.int64] | None = getattr(block, "director_rows", None)
+    if rows is not None:
+        return rows
+    keep = [np.arange(entry.rod.vertex_count) < entry.rod.edge_count for entry in entries]
+    return np.asarray(vertex_rows(block)[np.concatenate(keep)])

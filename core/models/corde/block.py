@@ -41,6 +41,7 @@ class CordeBlock:
         self._samples = lay_samples(self._plans, graph)
         self.sample_start = self._samples.start
         self.vertices = self._samples.point
+        self.director_rows = self._samples.director_row
         self._nets = len(entries)
         self._workers = workers
         self._none = np.zeros(self._nets, dtype=np.bool_)

@@ -50,6 +50,7 @@ class NetBlock:
         self._samples = lay_samples(plans, b.graph)
         self.sample_start = self._samples.start
         self.vertices = self._samples.point
+        self.director_rows = self._samples.director_row
         self._nets = len(entries)
         self._workers = workers
         self._scheme = SCHEMES[integrator]
@@ -323,6 +324,34 @@ class NetBlock:
         """Which segments are broken, and which of the elements at points have come loose."""
         state = self.arrays.state
         return state.whole_edge == 0.0, state.whole_element == 0.0
+
+    def strains(self) -> Array:
+        """(E, 3) stretch, bending and twist of the edges: the mean of the elements at their ends."""
+        if not self._measured:
+            self._run(0.0, 0, self._scheme, 0.0, self._none)
+        geometry, material, graph = self.arrays.geometry, self.arrays.material, self.arrays.graph
+        out = np.zeros((len(graph.tail), 3))
+        out[:, 0] = geometry.stretch
+        # An element's curvature counts in the frames of those of its edges that there are.
+        bent = np.where(material.stiffness > 0.0, geometry.strain - material.rest, 0.0)
+        sides = np.maximum((material.stiffness[:, [0, 2]] > 0.0).sum(axis=1), 1)
+        real = (material.stiffness > 0.0).any(axis=1)  # beside a free end there is an element without stiffness
+        ends = [(edge, (edge >= 0) & real) for edge in (graph.edge_a, graph.edge_b)]
+        halves = [np.where(edge >= 0, 0.5 * material.rest_length[edge], 0.0) for edge, _ in ends]
+        length = halves[0] + halves[1]
+        bending = np.sqrt((bent[:, :4] ** 2).sum(axis=1) / sides) / length
+        count = np.zeros(len(out))
+        for edge, there in ends:
+            for column, values in ((1, bending), (2, bent[:, 4] / length)):
+                out[:, column] += np.bincount(edge[there], values[there], len(out))
+            count += np.bincount(edge[there], minlength=len(out))
+        out[:, 1:] /= np.maximum(count, 1)[:, None]
+        return out
+
+    def tension(self) -> Array:
+        """(E,) N. A broken segment carries nothing."""
+        b = self.arrays
+        return np.asarray(b.material.stretch * b.geometry.stretch * b.state.whole_edge)
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
