@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, rendering
+from . import live, rendering, saving
 
 
 @persistent
@@ -21,6 +21,16 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @persistent
 def load_post(_file: object = None, _unused: object = None) -> None:
     live.after_load()
+
+
+@persistent
+def save_pre(_file: object = None, _unused: object = None) -> None:
+    saving.before_save()
+
+
+@persistent
+def save_post(_file: object = None, _unused: object = None) -> None:
+    saving.after_save()
 
 
 @persistent
@@ -42,6 +52,8 @@ _HANDLERS = (
     ("frame_change_pre", frame_change_pre),
     ("frame_change_post", frame_change_post),
     ("load_post", load_post),
+    ("save_pre", save_pre),
+    ("save_post", save_post),
     ("undo_post", undo_post),
     ("redo_post", undo_post),
     ("render_init", render_init),

@@ -11,7 +11,7 @@ from .bridge import attachments, colliders, curves, rods, scenes
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .memory import forget, running_of, told_at, told_of_disk
-from .moments import DiskFrames, path_of
+from .moments import DiskFrames, cache_name, path_of
 from .running import Running
 from .showing import check_showable, show, show_drawn, take_edits
 
@@ -44,6 +44,8 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
         return
     objects = memory.taking_part(scene)
     memory.hush(objects)
+    for obj in rods.out_of_reach(scene.objects):
+        memory.tell([obj.tendril.uid], "The curve is linked from another file: make a library override of it, too")
     if objects:
         with told_at(objects):
             _visit(scene, depsgraph, objects, came_from_start)
@@ -64,6 +66,13 @@ def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 def stand(scene: bpy.types.Scene) -> None:
     """Notes the frame the scene stands at. Needed where it got there without a frame change."""
     memory.standing[scene.session_uid] = scene.frame_current_final
+
+
+def still_fits(scene: bpy.types.Scene) -> bool:
+    """Whether the frames in memory are of the scene as it would begin now. Its animation is looked at when it is played."""
+    running, objects = memory.running_of(scene), memory.taking_part(scene)
+    description = _describe(scene, objects)
+    return running is not None and description is not None and running.description.signature == description.signature
 
 
 def give_unique_ids() -> None:
@@ -168,6 +177,7 @@ def _begin(scene: bpy.types.Scene, description: SceneDescription, objects: Objec
     if scene.tendril.use_disk_cache:
         with told_of_disk(scene):
             running.begin_on_disk(scenes.saved(path_of(scene)))
+            scene.tendril.cache_name = cache_name(scene)
 
 
 def _go_on(

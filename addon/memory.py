@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bpy
@@ -18,7 +19,7 @@ from .bridge import rods, scenes
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.poses import Array
-from .moments import DiskFrames, path_of
+from .moments import DiskFrames, copy, path_of
 from .running import Running
 from .showing import Recorded, Shown, Unable
 
@@ -99,6 +100,17 @@ def shown_of(scene: bpy.types.Scene) -> Shown | None:
 def read_no_record(scene: bpy.types.Scene) -> None:
     """The scene is known now: frames on disk are taken as its own, or not at all."""
     _recorded[scene.session_uid] = None
+
+
+def move_disk(scene: bpy.types.Scene, old: Path, new: Path) -> None:
+    """The frames on disk are to be found, and gone on with, at another place, too. Raises TendrilError."""
+    running = running_of(scene)
+    _recorded.pop(scene.session_uid, None)
+    if running is not None:
+        running.close()
+    copy(old, new)
+    if running is not None:
+        running.disk = DiskFrames.of_scene(new, running.description)
 
 
 def simulation_of(scene: bpy.types.Scene) -> Simulation | None:

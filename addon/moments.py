@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..core import FrameCache
 
 MOST_ROWS = 2**31
+MOST_CONTENTS = 2**27  # bytes of a table of contents: millions of rods
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,13 @@ class DiskFrames:
 
         refused = TendrilError("cache", str(path), "its table of contents is damaged: go to the start frame")
         try:
+            if _contents_path(path).stat().st_size > MOST_CONTENTS:
+                raise refused
             table = json.loads(_contents_path(path).read_text())
             rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
             contents = Contents(rods, tuple(str(key) for key in table["keys"]))
             fingerprint = str(table["fingerprint"])
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise refused from None
         if not all(0 < rows < MOST_ROWS for _, rows in rods):
             raise refused
@@ -158,6 +162,9 @@ class DiskFrames:
     def append(self, number: int, moment: Moment, state: Array) -> None:
         self._file.append(number, np.concatenate([self.contents.pack(moment), state]))
 
+    def truncate_after(self, number: int) -> None:
+        self._file.truncate_after(number)
+
     def close(self) -> None:
         self._file.close()
 
@@ -167,7 +174,37 @@ def path_of(scene: bpy.types.Scene) -> Path | None:
     if not bpy.data.filepath:
         return None
     blend = Path(bpy.data.filepath)
-    return blend.parent / f"blendcache_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.tendril"
+    return blend.parent / f"blendcache_{blend.stem}" / f"{cache_name(scene)}.tendril"
+
+
+def cache_name(scene: bpy.types.Scene) -> str:
+    """What the frames of a scene are called on disk: like the scene when they were first written, and like no other's."""
+    taken = {other.tendril.cache_name for other in bpy.data.scenes if other != scene}
+    name = scene.tendril.cache_name
+    # A copy of a scene brings the name along: the first by name keeps it.
+    owner = next(other for other in bpy.data.scenes if other == scene or (name and other.tendril.cache_name == name))
+    if name and owner == scene:
+        return name
+    name = plain = bpy.path.clean_name(scene.name)
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{plain}_{number}"
+    return name
+
+
+def copy(old: Path, new: Path) -> None:
+    """Another cache of Tendril at the new place is replaced; any other file stays, and is told."""
+    delete(new)
+    try:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        for source, target in ((_contents_path(old), _contents_path(new)), (old, new)):
+            if source.exists():
+                part = target.with_name(target.name + ".new")
+                shutil.copyfile(source, part)
+                part.replace(target)
+    except OSError as error:
+        raise TendrilError("cache", str(new), f"the system says: {error.strerror}") from None
 
 
 def delete(path: Path) -> None:

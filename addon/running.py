@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Poses = Mapping[str, Array]  # of things, by their keys
 
+# Without a disk, every so many frames a state is kept to go on from, as long as all of them are not larger than this, bytes.
+STATE_EVERY = 10
+MOST_STATES = 2**28
+
 
 @dataclass
 class Running:
@@ -35,6 +39,7 @@ class Running:
     disk: DiskFrames | None = None
     writable: bool = True  # until the disk refuses a frame
     moments: dict[int, Moment] = field(default_factory=dict)
+    states: dict[int, Array] = field(default_factory=dict)  # of some frames, to go on from
     released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
     outdated: bool = False
@@ -46,7 +51,10 @@ class Running:
 
     @property
     def last_frame(self) -> int:
-        return self.simulation.frame if self.simulation is not None else self.disk.frames[-1]
+        if self.simulation is not None:
+            return self.simulation.frame
+        on_disk = [self.disk.frames[-1]] if self.disk is not None else []
+        return max([*on_disk, *self.moments])
 
     @property
     def uids(self) -> Collection[str]:
@@ -64,6 +72,7 @@ class Running:
         """A simulation that stands at the first frame."""
         self.simulation = make_simulation(self.description)
         self.moments[self.first_frame] = first_moment(self.description)
+        self._keep_state()
 
     def begin_on_disk(self, path: Path) -> None:
         """Frames go to a new file from now on. Raises TendrilError, and then they do not."""
@@ -73,12 +82,12 @@ class Running:
         self.disk = disk
 
     def resume(self, colliders: Mapping[str, Array]) -> None:
-        """Goes on from the last frame on disk, in which colliders have these vertices."""
-        assert self.disk is not None
+        """Goes on from the last frame, in which colliders have these vertices."""
         last = self.last_frame
         moment = self.moment(last)
+        state = self.states.get(last)
         simulation = make_simulation(self.description)
-        simulation.restore(self.disk.state(last), last)
+        simulation.restore(self.disk.state(last) if state is None else state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
                 simulation.move_collider(number, vertices=colliders[key], at_once=True)
@@ -87,6 +96,18 @@ class Running:
         for uid in self.uids:
             self.release(uid, set(moment.released))
         self.not_exact_since = moment.not_exact_since
+
+    def cut(self, number: int) -> None:
+        """Forgets all frames after the last one, up to this, that can be gone on from."""
+        on_disk = self.disk.frames if self.disk is not None else range(0)
+        last = max(k for k in (*self.states, *on_disk) if k <= number)
+        if last in on_disk:
+            self.disk.truncate_after(last)
+        self.simulation = None
+        self.moments = {k: moment for k, moment in self.moments.items() if k <= last}
+        self.states = {k: state for k, state in self.states.items() if k <= last}
+        self.colliders, self.released = {}, set()
+        self.outdated, self.not_exact_since = False, None
 
     def step(self, poses: Poses, colliders: Mapping[str, Array]) -> None:
         """One frame further, at whose end the objects stand at `poses` and colliders have these vertices; what is not
@@ -106,6 +127,12 @@ class Running:
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
         self.moments[frame.number] = self._moment(frame, poses)
+        self._keep_state()
+
+    def _keep_state(self) -> None:
+        size, spent = 8 * self.simulation.state_size, 8 * self.simulation.state_size * len(self.states)
+        if (self.last_frame - self.first_frame) % STATE_EVERY == 0 and (not self.states or size + spent <= MOST_STATES):
+            self.states[self.last_frame] = self.simulation.state()
 
     @property
     def writes(self) -> bool:

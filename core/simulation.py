@@ -382,10 +382,10 @@ class Simulation:
     def _put_state(self, flat: Array) -> None:
         """A state but for the holds."""
         *blocks, _, contact, bodies = self._parts(flat)
+        if self._contact is not None:
+            self._contact.known.unpack(contact)  # first: it refuses what makes no sense
         for block, part in zip(self.blocks, blocks, strict=True):
             block.unpack_state(part)
-        if self._contact is not None:
-            self._contact.known.unpack(contact)
         if self._bodies is not None:
             self._bodies.restore(bodies)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 import bpy
 
 from ...core import TendrilError
-from .. import memory
+from .. import live, memory
 from ..bridge.scenes import range_of
 from . import disk, exporting, shape_keys
 from .errors import BakeError
@@ -84,10 +84,35 @@ def calculate(scene_name: str, until: int) -> Generator[float, None, int | None]
         begin = first
     else:
         begin = min(max(running.last_frame, first), until)
+    return _calculate(scene_name, begin, until)
+
+
+def _calculate(scene_name: str, begin: int, until: int) -> Generator[float, None, int | None]:
     for number in range(begin, until + 1):
         bpy.data.scenes[scene_name].frame_set(number)
         yield (number - begin + 1) / (until - begin + 1)
     return memory.not_exact_since(bpy.data.scenes[scene_name])
+
+
+def resume(scene_name: str, frame: int) -> Generator[float, None, int | None]:
+    """Keeps the frames up to this one, which is shown in the end, and forgets the others. Gives as `bake` does.
+
+    There may be no state to go on from at this very frame: then the last frames before it are simulated once more."""
+    scene = bpy.data.scenes[scene_name]
+    running = memory.running_of(scene)
+    if running is None:
+        raise BakeError(f"No frames are there to go on from: play from frame {range_of(scene)[0]}")
+    if not running.first_frame <= frame <= running.last_frame:
+        raise BakeError(
+            f"Frame {frame} is not simulated: choose one from {running.first_frame} to {running.last_frame}"
+        )
+    if not live.still_fits(scene):
+        raise BakeError(f"Settings or shapes were changed, so that no frame fits: go to frame {running.first_frame}")
+    try:
+        running.cut(frame)
+    except TendrilError as error:
+        raise BakeError(str(error)) from error
+    return _calculate(scene_name, running.last_frame, frame)
 
 
 def _simulate(uids: list[str], scene_name: str) -> Generator[float, None, None]:

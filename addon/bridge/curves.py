@@ -67,11 +67,11 @@ def write_rows(curve: bpy.types.Curve, rows: Rows) -> None:
     for spline, part in _parts(curve, rows):
         if spline.type == "BEZIER":
             for place, name in enumerate(_BEZIER_ROWS):
-                spline.bezier_points.foreach_set(name, part[place::3].ravel())
+                _set(spline.bezier_points, name, part[place::3])
         else:
             points = _points(spline)
             points[:, :3] = part
-            spline.points.foreach_set("co", points.ravel())
+            _set(spline.points, "co", points)
     curve.update_tag()
 
 
@@ -91,7 +91,7 @@ def free_handles(curve: bpy.types.Curve) -> None:
     for spline in curve.splines:
         if spline.type == "BEZIER":
             for name in _HANDLE_TYPES:
-                spline.bezier_points.foreach_set(name, np.full(len(spline.bezier_points), _FREE, dtype=np.int32))
+                _set_types(spline.bezier_points, name, np.full(len(spline.bezier_points), _FREE, dtype=np.int32))
 
 
 def keep_drawn(curve: bpy.types.Curve) -> None:
@@ -129,7 +129,7 @@ def restore_drawn(curve: bpy.types.Curve) -> None:
         if spline.type == "BEZIER":
             for name in _HANDLE_TYPES:
                 stop = start + len(spline.bezier_points)
-                spline.bezier_points.foreach_set(name, types[start:stop])
+                _set_types(spline.bezier_points, name, types[start:stop])
                 start = stop
 
 
@@ -157,6 +157,24 @@ def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Splin
         stop = start + (3 * len(spline.bezier_points) if spline.type == "BEZIER" else len(spline.points))
         yield spline, rows[start:stop]
         start = stop
+
+
+def _set(points: bpy.types.bpy_prop_collection, name: str, rows: NDArray[np.float32]) -> None:
+    if points.id_data.override_library is None:
+        points.foreach_set(name, rows.ravel())
+    else:  # of a library override foreach_set changes nothing
+        for point, row in zip(points, rows.tolist(), strict=True):
+            setattr(point, name, row)
+
+
+def _set_types(points: bpy.types.bpy_prop_collection, name: str, types: NDArray[np.int32]) -> None:
+    if points.id_data.override_library is None:
+        points.foreach_set(name, types)
+    else:
+        items = bpy.types.BezierSplinePoint.bl_rna.properties[name].enum_items
+        names = {item.value: item.identifier for item in items}
+        for point, number in zip(points, types.tolist(), strict=True):
+            setattr(point, name, names[number])
 
 
 def _points(spline: bpy.types.Spline) -> NDArray[np.float32]:

@@ -71,6 +71,13 @@ def rods_in(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object
             yield obj
 
 
+def out_of_reach(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
+    """Rods of this file whose curves are of another."""
+    for obj in objects:
+        if obj.type == "CURVE" and obj.tendril.enabled and obj.library is None and obj.data.library is not None:
+            yield obj
+
+
 def find(uid: str) -> bpy.types.Object | None:
     return next((obj for obj in rods_in(bpy.data.objects) if obj.tendril.uid == uid), None)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import attachment, baking, collider, rod
+from . import attachment, baking, cache, collider, rod
 
-CLASSES = (*rod.CLASSES, *attachment.CLASSES, *collider.CLASSES, *baking.CLASSES)
+CLASSES = (*rod.CLASSES, *attachment.CLASSES, *collider.CLASSES, *baking.CLASSES, *cache.CLASSES)
 
 
 def register() -> None:

@@ -50,6 +50,7 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
             text = f"Bake Frames {frames[0]} to {frames[-1]}" if frames else "Bake"
             column.operator("tendril.bake", text=text, icon="REC")
             column.operator("tendril.calculate")
+            column.operator("tendril.resume")
             column.operator("tendril.cache_to_bake")
         column.operator("tendril.cache_delete")
         column = layout.column(align=True)

@@ -35,6 +35,9 @@ class CacheSettings:
         name="Disk Cache",
         description="Keep simulated frames in a folder beside the .blend file: they are there when it is opened again",
     )
+    cache_name: StringProperty(
+        description="What the frames on disk are called: a scene that gets another name keeps them", options={"HIDDEN"}
+    )
     disk_baked: BoolProperty(
         description="The frames on disk are a bake: they are shown whatever is set, and nothing replaces them",
         options={"HIDDEN"},

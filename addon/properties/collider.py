@@ -19,7 +19,7 @@ CLASSES = (TendrilCollider,)
 
 
 def register() -> None:
-    bpy.types.Object.tendril_collider = PointerProperty(type=TendrilCollider)
+    bpy.types.Object.tendril_collider = PointerProperty(type=TendrilCollider, override={"LIBRARY_OVERRIDABLE"})
 
 
 def unregister() -> None:

@@ -46,7 +46,7 @@ CLASSES = (TendrilRod,)
 
 
 def register() -> None:
-    bpy.types.Object.tendril = PointerProperty(type=TendrilRod)
+    bpy.types.Object.tendril = PointerProperty(type=TendrilRod, override={"LIBRARY_OVERRIDABLE"})
 
 
 def unregister() -> None:

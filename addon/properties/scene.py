@@ -64,7 +64,7 @@ CLASSES = (TendrilScene,)
 
 
 def register() -> None:
-    bpy.types.Scene.tendril = PointerProperty(type=TendrilScene)
+    bpy.types.Scene.tendril = PointerProperty(type=TendrilScene, override={"LIBRARY_OVERRIDABLE"})
 
 
 def unregister() -> None:

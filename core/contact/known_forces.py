@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import bool_, int8, int64
 
-from ..errors import Array
+from ..errors import Array, TendrilError
 from ..geometry.frames import Vector
 from ..jit import kernel, part
 from .arrays import Contacts, Flags, Ints
@@ -105,9 +105,15 @@ class KnownForces:
         rows[:, 1:] = self.forces
 
     def unpack(self, state: Array) -> None:
-        rows = state[1:].reshape(-1, 4)[: int(state[0])]
-        self.keys = rows[:, 0].astype(int64)
-        self.forces = rows[:, 1:].copy()
+        """Raises TendrilError for what `pack` can't have made: a state may come from a file that was tampered with."""
+        count, samples = state[0], len(self._rod)
+        told = state[1:].reshape(-1, 4)[: int(count) if 0 <= count <= self._capacity else 0]
+        keys = told[:, 0]
+        sound = np.all((np.abs(keys) < 2.0**53) & (keys == np.floor(keys)) & (keys < float(samples) ** 2))
+        if len(told) != count or not sound or np.any(np.diff(keys) < 0.0):
+            raise TendrilError("state", float(count), "the contacts in it make no sense: simulate again from the start")
+        self.keys = keys.astype(int64)
+        self.forces = told[:, 1:].copy()
 
 
 @part

@@ -170,7 +170,7 @@ def test_a_cache_of_another_object_or_version_is_refused(saved, monkeypatch):
     rod = rope()
     play(rod, 4)
     forget_all()
-    monkeypatch.setattr(moments, "version", lambda: "0.0.1")
+    monkeypatch.setattr(moments, "VERSION", "0.0.1")
     bpy.context.scene.frame_set(1)
     assert "belongs to another" in memory.disk_note(bpy.context.scene)
     monkeypatch.undo()

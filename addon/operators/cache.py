@@ -1,0 +1,68 @@
+"""Frames that are not baked: calculate them, simulate some again, throw them away."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+
+from ...core import TendrilError
+from .. import memory
+from ..baking.errors import BakeError
+from ..baking.simulating import calculate, resume
+from ..moments import delete, path_of
+from .simulating import Simulates
+
+
+class TENDRIL_OT_calculate(Simulates, bpy.types.Operator):
+    """Simulate up to the current frame, going on from the frames that are there"""
+
+    bl_idname = "tendril.calculate"
+    bl_label = "Calculate to Frame"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    doing = "calculates"
+
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        if not memory.taking_part(context.scene):
+            raise BakeError("The scene has no rod that is not baked")
+        if context.scene.tendril.disk_baked:
+            raise BakeError("The scene is baked on disk: delete the bake first")
+        return calculate(context.scene.name, context.scene.frame_current)
+
+
+class TENDRIL_OT_resume(Simulates, bpy.types.Operator):
+    """Keep the frames up to the current one and throw away those after it, to simulate them again: for an animation that was \
+changed from here on"""
+
+    bl_idname = "tendril.resume"
+    bl_label = "Go On from Here"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    doing = "calculates"
+
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        return resume(context.scene.name, context.scene.frame_current)
+
+
+class TENDRIL_OT_cache_delete(bpy.types.Operator):
+    """Throw away the simulated frames of the scene, in memory and on disk. Bakes stay"""
+
+    bl_idname = "tendril.cache_delete"
+    bl_label = "Delete Cache"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if context.scene.tendril.disk_baked:
+            self.report({"ERROR"}, "The frames on disk are a bake: delete the bake first")
+            return {"CANCELLED"}
+        memory.forget(context.scene)
+        path = path_of(context.scene)
+        try:
+            if path is not None:
+                delete(path)
+        except TendrilError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+CLASSES = (TENDRIL_OT_calculate, TENDRIL_OT_resume, TENDRIL_OT_cache_delete)
