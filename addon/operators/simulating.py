@@ -15,6 +15,11 @@ from ..baking.errors import BakeError
 PATIENCE = 0.05
 
 
+def is_background() -> bool:
+    """Without a window nothing sends events, and an operator has to do all at once."""
+    return bpy.app.background
+
+
 class Simulates:
     """Simulates many frames: with progress, time left and ESC in the window, plainly without one."""
 
@@ -26,7 +31,7 @@ class Simulates:
         return self._advance(context, math.inf) or {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        if bpy.app.background or context.window is None:
+        if is_background() or context.window is None:
             return self.execute(context)
         if not self._begin(context):
             return {"CANCELLED"}

@@ -1,0 +1,125 @@
+"""A bake in the window: piece by piece, with progress and time left, until it is done or ESC is pressed."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+from tendril.addon import memory
+from tendril.addon.operators import baking, cache, simulating
+from tendril.tests.addon.building import make_rod
+
+LAST = 9
+
+
+class Window:
+    """What an operator sees of the window, and what it did there."""
+
+    def __init__(self):
+        self.progress, self.texts, self.timers = [], [], 0
+        self.window_manager = SimpleNamespace(
+            event_timer_add=self._add, event_timer_remove=self._remove, modal_handler_add=lambda _: None,
+            progress_begin=lambda *_: None, progress_update=self.progress.append, progress_end=lambda: None,
+        )  # fmt: skip
+        self.workspace = SimpleNamespace(status_text_set=self.texts.append)
+        self.window = object()
+
+    scene = property(lambda _: bpy.context.scene)
+    active_object = property(lambda _: bpy.context.active_object)
+
+    def _add(self, *_, **__):
+        self.timers += 1
+
+    def _remove(self, _):
+        self.timers -= 1
+
+
+class Reports:
+    def report(self, kind, text):
+        self.said = (*getattr(self, "said", ()), (*kind, text))
+
+
+class Bake(Reports, baking.TENDRIL_OT_bake.__mro__[1]):
+    def choose(self, context):
+        return [context.active_object]
+
+
+class Calculate(Reports, simulating.Simulates):
+    steps = cache.TENDRIL_OT_calculate.steps
+
+
+@pytest.fixture
+def window(monkeypatch):
+    monkeypatch.setattr(simulating, "PATIENCE", 0.0)  # one frame at a time
+    monkeypatch.setattr(simulating, "is_background", lambda: False)
+    bpy.context.scene.frame_end = LAST
+    return Window()
+
+
+def event(kind):
+    return SimpleNamespace(type=kind)
+
+
+def test_a_bake_goes_on_with_the_timer_and_tells_how_far_it_is(window):
+    rod = make_rod()
+    bake = Bake()
+    assert bake.invoke(window, event("NONE")) == {"RUNNING_MODAL"}
+    assert window.timers == 1
+    assert bake.modal(window, event("MOUSEMOVE")) == {"RUNNING_MODAL"}
+    assert memory.running_of(bpy.context.scene) is None  # only the timer moves it on
+    ticks = 0
+    while (result := bake.modal(window, event("TIMER"))) == {"RUNNING_MODAL"}:
+        ticks += 1
+        assert not rod.tendril.baked
+    assert result == {"FINISHED"}
+    assert rod.tendril.baked
+    assert ticks >= LAST - 1
+    assert window.progress == sorted(window.progress)
+    assert window.progress[-1] == pytest.approx(100.0)
+    assert all(" s left" in text and "ESC: cancel" in text for text in window.texts[:-1])
+    assert window.texts[-1] is None  # the status line is given back
+    assert window.timers == 0
+
+
+def test_esc_leaves_the_rod_unbaked_and_the_scene_where_it_was(window):
+    rod = make_rod()
+    bpy.context.scene.frame_set(3, subframe=0.5)
+    bake = Bake()
+    bake.invoke(window, event("NONE"))
+    for _ in range(4):
+        assert bake.modal(window, event("TIMER")) == {"RUNNING_MODAL"}
+    assert bake.modal(window, event("ESC")) == {"CANCELLED"}
+    assert not rod.tendril.baked
+    assert rod.data.shape_keys is None
+    assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (3, 0.5)
+    assert window.timers == 0
+    assert window.texts[-1] is None
+    assert bake.said[-1] == ("INFO", "Cancelled")
+
+
+def test_a_bake_that_can_not_begin_or_go_on_says_why(window):
+    bake = Bake()
+    assert bake.invoke(window, event("NONE")) == {"CANCELLED"}
+    assert bake.said[-1][0] == "ERROR"
+    rod = make_rod()
+    bake = Bake()
+    bake.invoke(window, event("NONE"))
+    bake.modal(window, event("TIMER"))
+    bpy.data.objects.remove(rod)
+    while (result := bake.modal(window, event("TIMER"))) == {"RUNNING_MODAL"}:
+        pass
+    assert result == {"CANCELLED"}
+    assert "changed" in bake.said[-1][1]
+    assert window.timers == 0
+
+
+def test_calculating_to_a_frame_is_modal_too(window):
+    make_rod()
+    bpy.context.scene.frame_set(5)
+    calculate = Calculate()
+    calculate.doing = "calculates"
+    assert calculate.invoke(window, event("NONE")) == {"RUNNING_MODAL"}
+    while (result := calculate.modal(window, event("TIMER"))) == {"RUNNING_MODAL"}:
+        pass
+    assert result == {"FINISHED"}
+    assert memory.info(bpy.context.scene) == "5 frames in memory"
+    assert window.texts[0].startswith("Tendril calculates: ")
