@@ -123,7 +123,7 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     """Where rods, what they are attached to and colliders are at the start frame."""
     for uid, obj in objects.items():
         with told_at([uid]):
-            memory.start_poses[uid] = dict(rods.poses_of(obj, scene, depsgraph))
+            memory.start_poses[uid] = rods.start_poses_of(obj, scene, depsgraph)
     found, said = colliders.read_colliders(scene, depsgraph)
     memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said

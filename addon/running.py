@@ -116,8 +116,8 @@ class Running:
         for part in self.description.parts.values():
             for key in part.described.start_poses:
                 if key in poses and not np.array_equal(poses[key], before.get(key)):
-                    for hold, position, rotation in held_motion(part, key, poses[key]):
-                        self.simulation.move(hold, position=position, rotation=rotation)
+                    for holds, positions, rotations in held_motion(part, key, poses):
+                        self.simulation.move(holds, position=positions, rotation=rotations)
         for number, (key, described) in enumerate(self.description.colliders.items()):
             vertices = colliders.get(key)
             if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
@@ -172,11 +172,13 @@ class Running:
 
     def _moment(self, frame: Frame, poses: Poses) -> Moment:
         rows: dict[str, Rows] = {}
+        measured = any(part.described.measured for part in self.description.parts.values())
+        strains = self.simulation.strains() if measured else None
         known = {key: poses[key] for key in self.description.colliders if key in poses}
         for uid, part in self.description.parts.items():
             known.update({key: poses[key] for key in part.described.start_poses if key in poses})
             if uid in poses:
-                rows[uid] = part.described.shown(frame, part.first_rod, poses[uid])
+                rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains)
             else:  # it can't be seen now, and its holds were left behind
                 self.outdated = True
         return Moment(rows, known, frozenset(self.released), self.not_exact_since)
@@ -194,8 +196,7 @@ def make_simulation(description: SceneDescription) -> Simulation:
     )
     drawn = simulation.current()
     for part in description.parts.values():
-        for k, strand in enumerate(part.described.strands, start=part.first_rod):
-            strand.bind(drawn.directors(k))
+        part.described.bind(drawn, part.first_rod)
     return simulation
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import TendrilError
 from .bridge import curves
+from .bridge.rods import has_shape_keys
 from .moments import DiskFrames, Moment
 
 
@@ -23,7 +24,7 @@ def check_showable(obj: bpy.types.Object, owner: bpy.types.Object) -> None:
         raise Unable(f'The curve belongs to the rod "{owner.name}" too: make it a single user')
     if obj.mode == "EDIT":
         raise Unable("The curve is in Edit Mode: it moves when you leave it")
-    if obj.data.shape_keys is not None and not obj.tendril.baked:
+    if has_shape_keys(obj) and not obj.tendril.baked:
         raise Unable("The curve has shape keys, which hide the simulation: remove them")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .body import Body
 from .contact.shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Plane, Sphere
 from .errors import TendrilError
-from .material import Circle, Ellipse, Material, Stiffness
+from .material import Circle, Ellipse, Material, Rectangle, Stiffness
 from .net import Corde, Net
 from .rod import Rod
 from .scene import Scene
@@ -39,6 +39,7 @@ __all__ = [
     "Mesh",
     "Net",
     "Plane",
+    "Rectangle",
     "Rod",
     "Scene",
     "Simulation",

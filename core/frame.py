@@ -58,6 +58,10 @@ class Frame:
         place = self._places[rod]
         return self._samples[place.block][0][place.first : place.end]
 
+    def positions_of(self, first: RodId, last: RodId) -> Array:
+        """(N, 3) m of rods that were added one after the other to one model, all at once."""
+        return self._samples[self._places[first].block][0][self._places[first].first : self._places[last].end]
+
     def velocities(self, rod: RodId) -> Array:
         """(n, 3) m/s"""
         place = self._places[rod]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,17 @@ MOST_CURVES = 1_000_000
 SNAP = 0.2  # of a segment: a tie so near its end is made there
 
 
-def join_curves(
-    curves: Iterable[ArrayLike], closed: bool | Sequence[bool], distance: float
-) -> tuple[Array, NDArray[np.int64]]:
-    """Points (n, 3) and segments (m, 2) of the graph."""
+class Joined(NamedTuple):
+    """A graph made of curves, whose points and segments are numbered through, one curve after the other."""
+
+    points: Array  # (n, 3)
+    edges: NDArray[np.int64]  # (m, 2)
+    point_of: NDArray[np.int64]  # the point of the graph that a curve's point became
+    edge_of: NDArray[np.int64]  # the segment of the graph with which a curve's segment begins; -1: it shrank to nothing
+
+
+def join_curves(curves: Iterable[ArrayLike], closed: bool | Sequence[bool], distance: float) -> Joined:
+    """Ties curves together where two of them, or one and itself, come nearer than the distance (m)."""
     try:
         given = list(islice(curves, MOST_CURVES))
     except Exception:  # an iterator is the caller's code
@@ -83,7 +90,7 @@ def _closest(a0: Array, a1: Array, b0: Array, b1: Array) -> tuple[Array, Array]:
     return s, t
 
 
-def _tie(x: Array, ends: NDArray[np.int64], i: Any, j: Any, s: Array, t: Array) -> tuple[Array, NDArray[np.int64]]:
+def _tie(x: Array, ends: NDArray[np.int64], i: Any, j: Any, s: Array, t: Array) -> Joined:
     points = list(x)
     group = list(range(len(points)))  # union of points that become one
 
@@ -115,11 +122,16 @@ def _tie(x: Array, ends: NDArray[np.int64], i: Any, j: Any, s: Array, t: Array) 
     kept, number = np.unique(roots, return_inverse=True)
     sums, counts = np.zeros((len(kept), 3)), np.bincount(number)
     np.add.at(sums, number, np.array(points))
-    segments: dict[tuple[int, int], None] = {}
+    segments: dict[tuple[int, int], int] = {}
+    first_of = np.full(len(ends), -1)
     for segment, (first, last) in enumerate(ends.tolist()):
         chain = [first, *(k for _, k in sorted(cuts.get(segment, []))), last]
         for p, q in pairwise(chain):
             a, b = int(number[p]), int(number[q])
-            if a != b and (b, a) not in segments:
-                segments[a, b] = None
-    return sums / counts[:, None], np.array(list(segments), np.int64)
+            if a == b:
+                continue
+            if (b, a) not in segments:
+                segments.setdefault((a, b), len(segments))
+            if first_of[segment] < 0:
+                first_of[segment] = segments.get((a, b), segments.get((b, a), -1))
+    return Joined(sums / counts[:, None], np.array(list(segments), np.int64), number[: len(x)], first_of)

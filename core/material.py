@@ -38,7 +38,24 @@ class Ellipse:
         return self.a, self.b
 
 
-Section = Circle | Ellipse
+@dataclass(frozen=True)
+class Rectangle:
+    """A flat section, that of a ribbon: half axis `a` along the first material director, `b` along the second."""
+
+    a: float  # m
+    b: float  # m
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", _size("a", self.a))
+        object.__setattr__(self, "b", _size("b", self.b))
+
+    @property
+    def half_axes(self) -> tuple[float, float]:
+        return self.a, self.b
+
+
+Section = Circle | Ellipse | Rectangle
+SECTIONS = (Circle, Ellipse, Rectangle)
 
 
 @dataclass(frozen=True)
@@ -118,16 +135,9 @@ class Material:
 
     def stiffness(self, section: Section) -> Stiffness:
         """EA, EI, GJ and mass per length of a section made of this material."""
-        if not isinstance(section, (Circle, Ellipse)):
-            raise TendrilError("section", section, "give a Circle or an Ellipse")
-        a, b = section.half_axes
-        area = math.pi * a * b
-        # Second moments of area: bending towards the first director strains material by its distance along a.
-        # Written so that the two of a circle are equal to the last bit.
-        i1 = area * (a * a) / 4.0
-        i2 = area * (b * b) / 4.0
-        # Saint-Venant torsion of an ellipse; G (I1 + I2) holds for the circle alone.
-        j = math.pi * a**3 * b**3 / (a * a + b * b)
+        if not isinstance(section, SECTIONS):
+            raise TendrilError("section", section, "give a Circle, an Ellipse or a Rectangle")
+        area, i1, i2, j = _moments(section)
         assert self.shear_modulus is not None
         return Stiffness(
             stretch=self.young_modulus * area,
@@ -149,6 +159,24 @@ class Material:
     @staticmethod
     def presets() -> tuple[str, ...]:
         return tuple(_PRESETS)
+
+
+def _moments(section: Section) -> tuple[float, float, float, float]:
+    """Area, second moments of area and torsion constant."""
+    a, b = section.half_axes
+    # Bending towards the first director strains material by its distance along a.
+    if isinstance(section, Rectangle):
+        area = 4.0 * a * b
+        long, short = max(a, b), min(a, b)
+        # Saint-Venant torsion of a rectangle, the series summed up (Roark): good to a thousandth.
+        thin = short / long
+        j = long * short**3 * (16.0 / 3.0 - 3.36 * thin * (1.0 - thin**4 / 12.0))
+        return area, area * (a * a) / 3.0, area * (b * b) / 3.0, j
+    # Written so that the two of a circle are equal to the last bit.
+    area = math.pi * a * b
+    # Saint-Venant torsion of an ellipse; G (I1 + I2) holds for the circle alone.
+    j = math.pi * a**3 * b**3 / (a * a + b * b)
+    return area, area * (a * a) / 4.0, area * (b * b) / 4.0, j
 
 
 def _size(field: str, value: float) -> float:

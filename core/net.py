@@ -27,7 +27,7 @@ from .errors import (
     whole,
 )
 from .joining import join_curves
-from .material import Circle, Ellipse, Material, Section, Stiffness
+from .material import SECTIONS, Circle, Material, Section, Stiffness
 from .rod import LEAST_CHI, given_stiffness, section_stiffness
 
 Ints = NDArray[np.int64]
@@ -148,7 +148,7 @@ class Net:
         elif not isinstance(material, Material):
             raise TendrilError("material", material, 'give a Material, for instance Material.preset("nylon rope")')
         else:
-            columns = section_stiffness(material, radii)
+            columns = section_stiffness(material, radii, section)
         scale = _values("stiffness_scale", stiffness_scale, m, "segment", 0.0, False)
         heavy = _values("density_scale", density_scale, m, "segment", 0.0, False)
         stretch, bend_1, bend_2, gj, mass, inertia = columns.T
@@ -200,8 +200,8 @@ class Net:
         number, because curves are cut where they are tied."""
         if distance is None:
             distance = 2.0 * positive("radius", radius, "m")
-        points, edges = join_curves(curves, closed, positive("distance", distance, "m"))
-        return Net.from_edges(points, edges, radius, material, **options)
+        joined = join_curves(curves, closed, positive("distance", distance, "m"))
+        return Net.from_edges(joined.points, joined.edges, radius, material, **options)
 
 
 def _points(name: str, points: ArrayLike) -> Array:
@@ -274,10 +274,10 @@ def _check_corners(net: Net) -> None:
 
 def _radii(radius: Any, section: Section | None, m: int) -> Array:
     if (radius is None) == (section is None):
-        raise TendrilError("radius", radius, "give either radius (m) or a section, Circle or Ellipse")
+        raise TendrilError("radius", radius, "give either radius (m) or a section: Circle, Ellipse, Rectangle")
     if section is not None:
-        if not isinstance(section, (Circle, Ellipse)):
-            raise TendrilError("section", section, "give a Circle or an Ellipse")
+        if not isinstance(section, SECTIONS):
+            raise TendrilError("section", section, "give a Circle, an Ellipse or a Rectangle")
         return np.tile(section.half_axes, (m, 1))
     values = _values("radius", radius, m, "segment", 0.0, False)
     for extreme in (float(values.min()), float(values.max())):

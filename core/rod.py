@@ -24,7 +24,7 @@ from .errors import (
     number,
     per_vertex,
 )
-from .material import Circle, Ellipse, Material, Section, Stiffness
+from .material import SECTIONS, Circle, Ellipse, Material, Rectangle, Section, Stiffness
 
 # Two edges that fold back onto each other have infinite curvature; chi = 1 + t.t' of a usable corner is above this.
 LEAST_CHI = 1e-4
@@ -80,6 +80,7 @@ class Rod:
         material: Material | None = None,
         *,
         section: Section | None = None,
+        taper: Any = 1.0,
         stiffness: Stiffness | Sequence[Stiffness] | None = None,
         closed: bool = False,
         rest: str | ArrayLike = "as drawn",
@@ -93,8 +94,9 @@ class Rod:
     ) -> Rod:
         """A rod along `points` (n, 3).
 
-        Its section is round with `radius` (m; one number or one per vertex), or `section`, made of `material`; or its
-        `stiffness` is given directly (one, or one per edge) and `radius` then serves contact and drag alone.
+        Its section is round with `radius` (m; one number or one per vertex), or `section`, which `taper` scales along the rod (one
+        per vertex), made of `material`; or its `stiffness` is given directly (one, or one per edge) and `radius` then serves
+        contact and drag alone.
         `rest` is the natural shape: "as drawn", "straight", or points (n, 3).
         `density_scale` and `stiffness_scale` (bending and twisting) vary along the rod, one per vertex.
         """
@@ -103,7 +105,7 @@ class Rod:
         n = len(x)
         rest_x = _rest_shape(rest, x, closed)
         m = n if closed else n - 1
-        radii = _radii(radius, section, n, closed)
+        radii = _radii(radius, section, taper, n, closed)
         if stiffness is not None:
             if material is not None or section is not None:
                 raise TendrilError("stiffness", stiffness, "give either stiffness or material with a section")
@@ -113,7 +115,7 @@ class Rod:
                 raise TendrilError("material", None, 'give a Material, for instance Material.preset("nylon rope")')
             if not isinstance(material, Material):
                 raise TendrilError("material", material, "give a Material")
-            columns = section_stiffness(material, radii)
+            columns = section_stiffness(material, radii, section)
         bend_scale = _to_edges(per_vertex("stiffness_scale", stiffness_scale, n), closed)
         mass_scale = _to_edges(per_vertex("density_scale", density_scale, n), closed)
         stretch, bend_1, bend_2, gj, mass, inertia = columns.T
@@ -211,14 +213,16 @@ def _rest_shape(rest: str | ArrayLike, x: Array, closed: bool) -> Array | None:
     return rest_x
 
 
-def _radii(radius: Any, section: Section | None, n: int, closed: bool) -> Array:
+def _radii(radius: Any, section: Section | None, taper: Any, n: int, closed: bool) -> Array:
     if (radius is None) == (section is None):
-        raise TendrilError("radius", radius, "give either radius (m) or a section, Circle or Ellipse")
-    m = n if closed else n - 1
+        raise TendrilError("radius", radius, "give either radius (m) or a section: Circle, Ellipse, Rectangle")
     if section is not None:
-        if not isinstance(section, (Circle, Ellipse)):
-            raise TendrilError("section", section, "give a Circle or an Ellipse")
-        return np.tile(section.half_axes, (m, 1))
+        if not isinstance(section, SECTIONS):
+            raise TendrilError("section", section, "give a Circle, an Ellipse or a Rectangle")
+        scale = per_vertex("taper", taper, n)
+        for extreme in (float(scale.min()), float(scale.max())):
+            type(section)(*(extreme * value for value in vars(section).values()))  # checks the range
+        return np.asarray(_to_edges(scale, closed)[:, None] * np.array(section.half_axes))
     values = per_vertex("radius", radius, n)
     for extreme in (float(values.min()), float(values.max())):
         Circle(extreme)  # checks the range, with the message of a single radius
@@ -226,9 +230,11 @@ def _radii(radius: Any, section: Section | None, n: int, closed: bool) -> Array:
     return np.stack([edges, edges], axis=1)
 
 
-def section_stiffness(material: Material, radii: Array) -> Array:
+def section_stiffness(material: Material, radii: Array, section: Section | None = None) -> Array:
+    """Per edge, of sections like this one with half axes `radii`; elliptic ones if none is given."""
+    kind = Rectangle if isinstance(section, Rectangle) else Ellipse
     sections, which = np.unique(radii, axis=0, return_inverse=True)
-    table = np.array([_columns(material.stiffness(Ellipse(float(a), float(b)))) for a, b in sections])
+    table = np.array([_columns(material.stiffness(kind(float(a), float(b)))) for a, b in sections])
     return np.asarray(table[np.reshape(which, -1)])
 
 

@@ -131,6 +131,7 @@ class Scene:
         self.rod_contact = flag("rod_contact", rod_contact)
         self.entries: list[Entry] = []
         self.holds: list[Hold] = []
+        self._held: dict[RodId, set[int]] = {}  # vertices, by rod
         self.loads: list[Load] = []
         self.colliders: list[Collider] = []
         self.bodies: list[Body] = []
@@ -278,7 +279,7 @@ class Scene:
         except TendrilError:
             raise TendrilError("body", body, "give the id that scene.add_body returned") from None
         new = make_attachment(int(rod), self._entry(rod).rod, int(body), described, edge, vertex, point, kind)
-        held = {v for hold in self.holds if hold.rod == rod for v in held_vertices(hold, self._entry(rod).rod)}
+        held = self._held.get(int(rod), set())
         for other in (vertex,) if vertex is not None else self._entry(rod).rod.ends(edge):
             if other in held:
                 raise TendrilError("where", other, f"vertex {other} is held already: attach or hold it, not both")
@@ -377,12 +378,13 @@ class Scene:
         else:
             places = [self._vertex(entry.rod, where)]  # type: ignore[arg-type]
         new = [Hold(int(rod), kind, place, path, spin, along) for place in places]
-        taken = {vertex for hold in self.holds if hold.rod == rod for vertex in held_vertices(hold, entry.rod)}
+        taken = set(self._held.get(int(rod), ()))
         for hold in new:
             for vertex in held_vertices(hold, entry.rod):
                 if vertex in taken:
                     raise TendrilError("where", where, f"vertex {vertex} is held already: hold each vertex once")
                 taken.add(vertex)
+        self._held[int(rod)] = taken
         self.holds.extend(new)
         return len(self.holds) - len(new)
 

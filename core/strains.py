@@ -58,6 +58,14 @@ class Strains:
         """Whether the tension is known."""
         return self._tension[self._places[rod].block] is not None
 
+    def of_rods(self, first: RodId, count: int) -> tuple[Array, Array]:
+        """Tension and twist of all edges of rods that were added one after the other to one model. A tension that is not known is
+        zero."""
+        place = self._places[first]
+        edges = slice(place.first_edge, self._places[first + count - 1].end_edge)
+        tension, twist = self._tension[place.block], self._blocks[place.block][edges, 2]
+        return (np.zeros(len(twist)) if tension is None else tension[edges]), twist
+
     def _column(self, rod: RodId, column: int) -> Array:
         place = self._places[rod]
         return self._blocks[place.block][place.first_edge : place.end_edge, column]

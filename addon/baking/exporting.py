@@ -40,8 +40,10 @@ def path_for(scene: bpy.types.Scene) -> Path:
     )
 
 
-def why_not(_obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
+def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
     target = scene.tendril.bake_to
+    if obj.type == "MESH":
+        return f'"{obj.name}" is a mesh: bake it to shape keys, which Blender exports by itself'
     if not getattr(bpy.app.build_options, target.lower()):
         return f"This Blender can't write {target.title()}: choose another target"
     if not bpy.data.filepath and not Path(bpy.path.abspath(scene.tendril.export_path)).is_absolute():

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from .. import memory
 from ..bridge import curves, rods
 from ..bridge.curves import Rows
+from ..bridge.points import are_in, count
 from ..bridge.scenes import range_of
 from .errors import BakeError
 from .thinning import frames_to_keep
 
 
 def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
+    if obj.type == "CURVES":
+        return f'"{obj.name}" is hair, which can\'t have shape keys: bake it to disk, Alembic or USD'
     if obj.data.shape_keys is not None:
         return f'"{obj.name}" has shape keys already: remove them first'
     if scene.tendril.disk_baked:
@@ -37,7 +40,8 @@ def make_all(uids: list[str], scene: bpy.types.Scene) -> None:
     shared = scene.tendril
     for obj, rows in found:
         scale = float(np.linalg.norm(np.array(obj.matrix_world)[:3, :3], 2))  # what is seen counts
-        kept = frames_to_keep(rows, shared.key_step, shared.key_tolerance / max(scale, 1e-9))
+        seen = [row[: count(obj.data)] for row in rows] if are_in(obj.data) else rows  # without attributes
+        kept = frames_to_keep(seen, shared.key_step, shared.key_tolerance / max(scale, 1e-9))
         make_keys(obj, rows, kept, range_of(scene)[0])
 
 
@@ -76,7 +80,10 @@ def delete_bake(obj: bpy.types.Object) -> None:
 class _KeyPlaces:
     """Which rows go where in a key block: it has one element per control point, Bezier points with handles."""
 
-    def __init__(self, curve: bpy.types.Curve) -> None:
+    def __init__(self, curve: bpy.types.ID) -> None:
+        if are_in(curve):
+            self.points, self.beziers = np.arange(count(curve)), np.empty(0, dtype=np.int64)
+            return
         points: list[NDArray[np.int64]] = []
         beziers: list[NDArray[np.int64]] = []  # elements that have handles
         row = element = 0

@@ -12,6 +12,7 @@ import bpy
 
 from ...core import TendrilError
 from .. import live, memory
+from ..bridge.rods import is_rod
 from ..bridge.scenes import range_of
 from . import disk, exporting, shape_keys
 from .errors import BakeError
@@ -33,7 +34,7 @@ _PROBLEMS: dict[str, Callable[[bpy.types.Object, bpy.types.Scene], str | None]] 
 
 def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
     """Why this rod can't be baked as the scene wants it, in a sentence."""
-    if obj is None or obj.type != "CURVE" or not obj.tendril.enabled:
+    if not is_rod(obj):
         return "No rod is active: select one first"
     if obj.library is not None or obj.data.library is not None:
         return f'"{obj.name}" is linked from another file: make it local first'

@@ -32,7 +32,7 @@ def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     collection = scene.tendril.colliders
     if collection is not None:
         for obj in collection.all_objects:
-            if not (obj.type == "CURVE" and obj.tendril.enabled):  # rods collide with each other on their own terms
+            if not obj.tendril.enabled:  # rods collide with each other on their own terms
                 yield obj
 
 

@@ -1,4 +1,5 @@
-"""Blender's Curve data: its control points read and written in one go, and the drawn shape kept beside them.
+"""What a rod is drawn as: control points of a Curve, points of a mesh or of hair. They are read and written in one go, and the
+drawn shape is kept beside them.
 
 While a rod shows a simulated frame, the curve holds that frame's coordinates; the coordinates the user drew are kept in
 custom properties of the curve, so that they survive saving, undo, duplication and even the removal of the add-on.
@@ -6,12 +7,13 @@ custom properties of the curve, so that they survive saving, undo, duplication a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from . import points
 from .nurbs import Knots
 from .strands import SplineKind
 
@@ -26,7 +28,9 @@ _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
 _FREE = 0  # of a handle's type
 
 
-def spline_kinds(curve: bpy.types.Curve) -> tuple[SplineKind, ...]:
+def spline_kinds(curve: bpy.types.ID) -> tuple[SplineKind, ...]:
+    if isinstance(curve, bpy.types.Curves):
+        return tuple(SplineKind("POLY", int(size), False) for size in strand_sizes(curve))
     kinds = []
     for spline in curve.splines:
         if spline.type == "BEZIER":
@@ -41,16 +45,29 @@ def spline_kinds(curve: bpy.types.Curve) -> tuple[SplineKind, ...]:
     return tuple(kinds)
 
 
-def layout(curve: bpy.types.Curve) -> tuple[tuple[str, int], ...]:
+def strand_sizes(hair: bpy.types.Curves) -> NDArray[np.int32]:
+    """(s,) how many points each strand of hair has."""
+    sizes = np.empty(len(hair.curves), dtype=np.int32)
+    hair.curves.foreach_get("points_length", sizes)
+    return sizes
+
+
+def layout(curve: bpy.types.ID) -> tuple[tuple[str, int], ...]:
     """Type and number of points of each spline: what must agree for rows to be written."""
+    if points.are_in(curve):
+        return points.layout(curve)
     return tuple((s.type, len(s.bezier_points) if s.type == "BEZIER" else len(s.points)) for s in curve.splines)
 
 
-def row_count(curve: bpy.types.Curve) -> int:
+def row_count(curve: bpy.types.ID) -> int:
+    if points.are_in(curve):
+        return points.row_count(curve)
     return sum(3 * len(s.bezier_points) if s.type == "BEZIER" else len(s.points) for s in curve.splines)
 
 
-def read_rows(curve: bpy.types.Curve) -> Rows:
+def read_rows(curve: bpy.types.ID) -> Rows:
+    if points.are_in(curve):
+        return points.read_rows(curve)
     rows = np.empty((row_count(curve), 3), dtype=np.float32)
     for spline, part in _parts(curve, rows):
         if spline.type == "BEZIER":
@@ -63,15 +80,18 @@ def read_rows(curve: bpy.types.Curve) -> Rows:
     return rows
 
 
-def write_rows(curve: bpy.types.Curve, rows: Rows) -> None:
+def write_rows(curve: bpy.types.ID, rows: Rows) -> None:
+    if points.are_in(curve):
+        points.write_rows(curve, rows)
+        return
     for spline, part in _parts(curve, rows):
         if spline.type == "BEZIER":
             for place, name in enumerate(_BEZIER_ROWS):
                 _set(spline.bezier_points, name, part[place::3])
         else:
-            points = _points(spline)
-            points[:, :3] = part
-            _set(spline.points, "co", points)
+            places = _points(spline)
+            places[:, :3] = part
+            _set(spline.points, "co", places)
     curve.update_tag()
 
 
@@ -79,16 +99,16 @@ def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
     """A property of the control points, "radius", "tilt" or "weight_softbody" for instance, per spline."""
     columns = []
     for spline in curve.splines:
-        points = spline.bezier_points if spline.type == "BEZIER" else spline.points
-        column = np.empty(len(points), dtype=np.float32)
-        points.foreach_get(name, column)
+        controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
+        column = np.empty(len(controls), dtype=np.float32)
+        controls.foreach_get(name, column)
         columns.append(column.astype(np.float64))
     return columns
 
 
 def free_handles(curve: bpy.types.Curve) -> None:
     """Keeps Blender from computing the handles anew: their simulated places count."""
-    for spline in curve.splines:
+    for spline in _splines(curve):
         if spline.type == "BEZIER":
             for name in _HANDLE_TYPES:
                 _set_types(spline.bezier_points, name, np.full(len(spline.bezier_points), _FREE, dtype=np.int32))
@@ -106,7 +126,7 @@ def keep_drawn(curve: bpy.types.Curve) -> None:
 def drawn_rows(curve: bpy.types.Curve) -> Rows | None:
     """The drawn shape; None if there is none, or if the curve has other points by now."""
     kept, handles = curve.get(DRAWN), curve.get(DRAWN_HANDLES)
-    beziers = sum(len(spline.bezier_points) for spline in curve.splines)
+    beziers = sum(len(spline.bezier_points) for spline in _splines(curve))
     if kept is None or len(kept) != 3 * row_count(curve) or handles is None or len(handles) != 2 * beziers:
         return None
     return np.array(kept, dtype=np.float32).reshape(-1, 3)
@@ -125,7 +145,7 @@ def restore_drawn(curve: bpy.types.Curve) -> None:
     write_rows(curve, rows)
     types = np.array(curve[DRAWN_HANDLES], dtype=np.int32)
     start = 0
-    for spline in curve.splines:
+    for spline in _splines(curve):
         if spline.type == "BEZIER":
             for name in _HANDLE_TYPES:
                 stop = start + len(spline.bezier_points)
@@ -141,7 +161,7 @@ def forget_drawn(curve: bpy.types.Curve) -> None:
 
 def make_3d(curve: bpy.types.Curve) -> None:
     """A 2D curve would flatten every frame; it becomes 3D for as long as it is a rod."""
-    if curve.dimensions == "2D":
+    if isinstance(curve, bpy.types.Curve) and curve.dimensions == "2D":
         curve[DRAWN_IN_2D] = True
         curve.dimensions = "3D"
 
@@ -149,6 +169,10 @@ def make_3d(curve: bpy.types.Curve) -> None:
 def restore_dimensions(curve: bpy.types.Curve) -> None:
     if curve.get(DRAWN_IN_2D):
         curve.dimensions = "2D"
+
+
+def _splines(curve: bpy.types.ID) -> Iterable[bpy.types.Spline]:
+    return curve.splines if isinstance(curve, bpy.types.Curve) else ()
 
 
 def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:
@@ -178,14 +202,14 @@ def _set_types(points: bpy.types.bpy_prop_collection, name: str, types: NDArray[
 
 
 def _points(spline: bpy.types.Spline) -> NDArray[np.float32]:
-    points = np.empty(4 * len(spline.points), dtype=np.float32)
-    spline.points.foreach_get("co", points)
-    return points.reshape(-1, 4)
+    places = np.empty(4 * len(spline.points), dtype=np.float32)
+    spline.points.foreach_get("co", places)
+    return places.reshape(-1, 4)
 
 
 def _read_handle_types(curve: bpy.types.Curve) -> NDArray[np.int32]:
     types = []
-    for spline in curve.splines:
+    for spline in _splines(curve):
         if spline.type == "BEZIER":
             for name in _HANDLE_TYPES:
                 column = np.empty(len(spline.bezier_points), dtype=np.int32)

@@ -1,23 +1,23 @@
-"""A Blender object as rods of the core: one per spline, in world space and in metres."""
+"""A Blender object as rods of the core, in world space and in metres: one per spline or strand of hair; a mesh is a net."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
 
-from ...core import Material, Rod, TendrilError
+from ...core import Material, Net, Rod, TendrilError
+from . import nets, points, roots
 from .attachments import attached_poses, key_of
-from .curves import Rows, per_point, spline_kinds
+from .curves import Rows, drawn_rows, per_point, spline_kinds, strand_sizes
+from .descriptions import Held, PointsDescription, RodDescription, TiedDescription
 from .poses import Array, metres_per_unit, pose_of
-from .shapes import radius_along, rest_shape, stiffness_along
+from .shapes import constant_radius, radius_along, rest_shape, section_of, stiffness_along
 from .strands import SplineKind, Strand, make_strand
-
-if TYPE_CHECKING:
-    from ...core import Frame
 
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
@@ -25,61 +25,34 @@ MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()
 PINNED_FROM = 0.5
 
 
-@dataclass(frozen=True)
-class Held:
-    """A vertex that goes where something goes."""
-
-    strand: int
-    vertex: int
-    clamped: bool
-    place: Array  # (3,) m, where it is at the start
-    follows: str  # whose pose: the uid of the object, or the key of an attachment
+# Kinds of objects that rods are made of.
+KINDS = ("CURVE", "CURVES", "MESH")
 
 
-@dataclass(frozen=True)
-class RodDescription:
-    """What one object brings into the simulation. Holds no reference to Blender's data."""
-
-    kinds: tuple[SplineKind, ...]
-    rows: Rows  # of the drawn curve, in its own space
-    strands: tuple[Strand, ...]
-    rods: tuple[Rod, ...]  # one for each strand
-    held: tuple[Held, ...]
-    model: str
-    friction: float
-    pose: Array  # (4, 4) of the object at the start
-    start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
-
-    @property
-    def layout(self) -> tuple[tuple[str, int], ...]:
-        return tuple((kind.type, kind.count) for kind in self.kinds)
-
-    def shown(self, frame: Frame, first_rod: int, pose: Array) -> Rows:
-        """The control rows that show a frame on the object, which stands at `pose`."""
-        numbers = range(first_rod, first_rod + len(self.strands))
-        controls = [
-            s.controls(frame.positions(k), frame.directors(k)) for k, s in zip(numbers, self.strands, strict=True)
-        ]
-        inverse = np.linalg.inv(pose)
-        return (np.concatenate(controls) @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
+def is_rod(obj: bpy.types.Object | None) -> bool:
+    return obj is not None and obj.type in KINDS and obj.tendril.enabled
 
 
 def rods_in(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
     """Rods that can be simulated: those of linked libraries belong to another file."""
     for obj in objects:
-        if obj.type == "CURVE" and obj.tendril.enabled and obj.library is None and obj.data.library is None:
+        if is_rod(obj) and obj.library is None and obj.data.library is None:
             yield obj
 
 
 def out_of_reach(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
     """Rods of this file whose curves are of another."""
     for obj in objects:
-        if obj.type == "CURVE" and obj.tendril.enabled and obj.library is None and obj.data.library is not None:
+        if is_rod(obj) and obj.library is None and obj.data.library is not None:
             yield obj
 
 
 def find(uid: str) -> bpy.types.Object | None:
     return next((obj for obj in rods_in(bpy.data.objects) if obj.tendril.uid == uid), None)
+
+
+def has_shape_keys(obj: bpy.types.Object) -> bool:
+    return getattr(obj.data, "shape_keys", None) is not None  # hair can't have any
 
 
 def owners_of_curves() -> dict[bpy.types.Curve, bpy.types.Object]:
@@ -94,8 +67,8 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
     """Why this object cannot become a rod, in a sentence; None if it can, as far as one sees without simulating."""
     if obj is None:
         return "No object is active: select a curve first"
-    if obj.type != "CURVE":
-        return f'"{obj.name}" is no curve: rods are made from Curve objects'
+    if obj.type not in KINDS:
+        return f'"{obj.name}" is no curve: rods are made from curves, hair and the edges of meshes'
     if any(block.library is not None or block.override_library is not None for block in (obj, obj.data)):
         return f'"{obj.name}" is linked from another file: make it local first'
     if obj.mode == "EDIT":
@@ -104,7 +77,7 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
         return f'"{obj.name}" is a rod already'
     if obj.data in owners_of_curves():
         return f'"{obj.name}" shares its curve with another rod: make it a single user first'
-    if obj.data.shape_keys is not None:
+    if has_shape_keys(obj):
         return f'"{obj.name}" has shape keys, which would hide the simulation: remove them first'
     return None
 
@@ -113,54 +86,179 @@ def poses_of(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> Iterator[tuple[str, Array]]:
     """Where the object stands, by its uid, and what it is attached to. Raises TendrilError for what can't be found."""
-    yield obj.tendril.uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
+    uid = obj.tendril.uid
+    yield uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
     yield from attached_poses(obj, scene, depsgraph)
+    if roots.surface_of(obj) is not None:
+        frames = roots.frames(obj, scene, depsgraph)
+        if frames is not None:
+            yield roots.key_of(uid), roots.mean(frames)
+            yield roots.key_of_all(uid), frames
+
+
+def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
+    """The same at the start frame, where roots of hair take their seats."""
+    if roots.surface_of(obj) is not None:
+        rows = drawn_rows(obj.data)
+        pose = pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
+        first = np.concatenate([[0], np.cumsum(strand_sizes(obj.data))[:-1]]).astype(np.int64)
+        roots.seat(obj, scene, depsgraph, _world(rows[first], pose))
+    return dict(poses_of(obj, scene, depsgraph))
 
 
 def describe_rod(
     obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows
 ) -> RodDescription:
-    """What is simulated for this object: the drawn curve `rows`, with its settings. `poses` are those of the start, see
+    """What is simulated for this object: the drawn shape `rows`, with its settings. `poses` are those of the start, see
     `poses_of`; others don't matter. Raises TendrilError."""
-    pose = poses[obj.tendril.uid]
-    settings, scale = obj.tendril, metres_per_unit(scene)
-    world = rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]
-    material = material_of(settings)
+    settings = obj.tendril
+    world = _world(rows, poses[settings.uid])
+    if obj.type == "MESH":
+        return _describe_mesh(obj, scene, poses, rows, world)
     kinds = spline_kinds(obj.data)
     if not kinds:
         raise TendrilError("the curve", "empty", "draw at least one spline")
-    strands: list[Strand] = []
-    rods: list[Rod] = []
-    start = 0
-    for number, kind in enumerate(kinds):
-        try:
-            strand = make_strand(kind, world[start : start + kind.rows])
-            rod = Rod.from_points(
-                strand.vertices,
-                radius=radius_along(obj, strand, number, pose, scale),
-                material=material,
-                closed=strand.closed,
-                rest=rest_shape(settings, strand, scale),
-                stiffness_scale=stiffness_along(obj, strand, number),
-            )
-        except TendrilError as error:
-            if len(kinds) == 1:
-                raise
-            raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
-        strands.append(strand)
-        rods.append(rod)
-        start += kind.rows
+    strands = _strands(settings, kinds, world, metres_per_unit(scene))
     held = _held(obj, strands, poses)
-    return RodDescription(
+    common = _common(obj, poses, rows, held)
+    if obj.type == "CURVE" and settings.tie_splines:
+        return _describe_tied(obj, scene, kinds, strands, held, common)
+    rods = []
+    for number, strand in enumerate(strands):
+        with _named(number, len(kinds)):
+            rods.append(_rod_along(obj, scene, strand, number, poses[settings.uid]))
+    if obj.type == "CURVE":
+        return RodDescription(kinds=kinds, strands=tuple(strands), rods=tuple(rods), model=settings.model, **common)
+    sizes = np.array([kind.count for kind in kinds])
+    every = np.arange(sizes.sum())
+    inner = np.delete(every, np.cumsum(sizes) - 1)
+    return PointsDescription(
         kinds=kinds,
-        rows=rows,
         strands=tuple(strands),
         rods=tuple(rods),
-        held=tuple(held),
         model=settings.model,
-        friction=settings.friction,
-        pose=pose,
-        start_poses={key: poses[key] for key in (obj.tendril.uid, *(hold.follows for hold in held))},
+        drawn_layout=points.layout(obj.data),
+        row=every,
+        vertex=every,
+        ends=np.stack([inner, inner + 1], axis=1),
+        count=len(every),
+        **common,
+    )
+
+
+def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held: Iterable[Held]) -> dict[str, Any]:
+    uid = obj.tendril.uid
+    held = tuple(held)
+    return {
+        "uid": uid,
+        "rows": rows,
+        "held": held,
+        "friction": obj.tendril.friction,
+        "pose": poses[uid],
+        "start_poses": {key: poses[key] for key in (uid, *(hold.follows for hold in held))},
+        "roots": poses.get(roots.key_of_all(uid)),
+    }
+
+
+def _world(rows: Rows, pose: Array) -> Array:
+    return np.asarray(rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3])
+
+
+def _strands(
+    settings: bpy.types.PropertyGroup, kinds: tuple[SplineKind, ...], world: Array, scale: float
+) -> list[Strand]:
+    strands: list[Strand] = []
+    start = 0
+    for number, kind in enumerate(kinds):
+        with _named(number, len(kinds)):
+            strands.append(make_strand(kind, world[start : start + kind.rows]))
+        start += kind.rows
+    return strands
+
+
+@contextmanager
+def _named(number: int, count: int) -> Iterator[None]:
+    """Says in which of several splines something is wrong."""
+    try:
+        yield
+    except TendrilError as error:
+        if count == 1:
+            raise
+        raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
+
+
+def _rod_along(obj: bpy.types.Object, scene: bpy.types.Scene, strand: Strand, number: int, pose: Array) -> Rod:
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    radius = radius_along(obj, strand, number, pose, scale)
+    flat = settings.section != "CIRCLE"
+    return Rod.from_points(
+        strand.vertices,
+        radius=None if flat else radius,
+        section=section_of(settings, scale) if flat else None,
+        taper=radius / constant_radius(settings, scale) if flat else 1.0,
+        material=material_of(settings),
+        closed=strand.closed,
+        rest=rest_shape(settings, strand, scale),
+        stiffness_scale=stiffness_along(obj, strand, number),
+    )
+
+
+def _describe_tied(
+    obj: bpy.types.Object,
+    scene: bpy.types.Scene,
+    kinds: tuple[SplineKind, ...],
+    strands: list[Strand],
+    held: Iterable[Held],
+    common: dict[str, Any],
+) -> RodDescription:
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    radius = constant_radius(settings, scale)
+    joined, point_of, edge_of = nets.tie(strands, settings.tie_distance * scale or 2.0 * radius)
+    net = Net.from_edges(
+        joined.points,
+        joined.edges,
+        radius,
+        material_of(settings),
+        break_force=settings.break_force or np.inf,
+        break_moment=settings.break_moment or np.inf,
+    )
+    once = {}  # where splines are tied they share what holds them
+    for hold in held:
+        vertex = int(point_of[hold.strand][hold.vertex])
+        once.setdefault(vertex, replace(hold, strand=0, vertex=vertex, place=joined.points[vertex].copy()))
+    common["held"] = tuple(once.values())
+    return TiedDescription(
+        kinds=kinds,
+        strands=tuple(strands),
+        rods=(net,),
+        model=settings.net_model,
+        point_of=point_of,
+        edge_of=edge_of,
+        **common,
+    )
+
+
+def _describe_mesh(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows, world: Array
+) -> RodDescription:
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    count, edges = points.count(obj.data), nets.edges_of(obj.data)
+    if not len(edges):
+        raise TendrilError("the mesh", "without edges", "draw at least one edge: a net is made of edges")
+    strand = nets.NetStrand(world[:count], edges, settings.segment_length * scale)
+    net = nets.net_of_mesh(obj, strand, material_of(settings), None, scale)
+    moved = np.flatnonzero(strand.of_control >= 0)
+    return PointsDescription(
+        kinds=(SplineKind("MESH", len(rows), False), SplineKind("EDGES", len(edges), False)),
+        strands=(strand,),
+        rods=(net,),
+        model=settings.net_model,
+        drawn_layout=points.layout(obj.data),
+        row=moved,
+        vertex=strand.of_control[moved],
+        ends=strand.edges,
+        count=count,
+        **_common(obj, poses, rows, _held(obj, [strand], poses)),
     )
 
 
@@ -190,16 +288,35 @@ def _held(obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Arra
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
             place = strands[strand].vertices[vertex].copy()
             found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key)
-    if settings.pin_by_weight:
-        for number, (strand, weights) in enumerate(zip(strands, per_point(obj.data, "weight_softbody"), strict=True)):
-            for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
-                _hold_if_free(found, number, strand, strand.vertex_of(point), False, settings.uid)
+    for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
+        for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
+            _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)
+    if obj.type == "MESH":  # it has no ends
+        return list(found.values())
+    on_surface = roots.key_of(settings.uid) in poses and settings.start_hold != "FREE"
+    for number, strand in enumerate(strands if on_surface else []):
+        if (number, 0) not in found:
+            place, clamped = strand.vertices[0].copy(), settings.start_hold == "CLAMP"
+            found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), number)
     for number, strand in enumerate(strands):
         for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
             if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
                 vertex = len(strand.vertices) - 1 if is_end else 0
                 _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
     return list(found.values())
+
+
+def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
+    """Per spline, the weights of its control points; those of a mesh are one spline."""
+    settings = obj.tendril
+    if obj.type == "CURVE":
+        return per_point(obj.data, "weight_softbody") if settings.pin_by_weight else ()
+    if not settings.pin_group:
+        return ()
+    weights = points.weights(obj, settings.pin_group)
+    if weights is None:
+        raise TendrilError("pin group", settings.pin_group, f'"{obj.name}" has no such group: choose another')
+    return [weights] if obj.type == "MESH" else np.split(weights, np.cumsum(strand_sizes(obj.data))[:-1])
 
 
 def _hold_if_free(

@@ -5,16 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import Scene, TendrilError
+from . import roots
 from .attachments import settings_of_attachments
 from .colliders import ColliderDescription, settings_of_colliders
+from .descriptions import RodDescription
 from .poses import Array, metres_per_unit, moved_since
-from .rods import RodDescription
+
+
+@dataclass(frozen=True)
+class Followers:
+    """Holds of one kind that follow one pose."""
+
+    holds: NDArray[np.int64]  # in the core's scene
+    clamped: bool
+    places: Array  # (k, 3) m, at the start
+    roots: NDArray[np.int64]  # (k,) which of the roots each is; -1: none
 
 
 @dataclass(frozen=True)
@@ -24,6 +37,24 @@ class Part:
     described: RodDescription
     first_rod: int  # in the core's scene; its splines follow one another
     holds: tuple[int, ...]  # in the core's scene, one for each that is described
+
+    @cached_property
+    def followers(self) -> Mapping[str, tuple[Followers, ...]]:
+        """What follows each pose, by its key."""
+        found: dict[tuple[str, bool], list[int]] = {}
+        for k, held in enumerate(self.described.held):
+            found.setdefault((held.follows, held.clamped), []).append(k)
+        groups: dict[str, tuple[Followers, ...]] = {}
+        for (key, clamped), members in found.items():
+            held = [self.described.held[k] for k in members]
+            group = Followers(
+                np.array([self.holds[k] for k in members]),
+                clamped,
+                np.array([one.place for one in held]),
+                np.array([one.root for one in held]),
+            )
+            groups[key] = (*groups.get(key, ()), group)
+        return groups
 
 
 @dataclass(frozen=True)
@@ -101,12 +132,22 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     )
 
 
-def held_motion(part: Part, key: str, pose: Array) -> Iterator[tuple[int, Array, Array | None]]:
-    """Where holds of a rod are when what they follow stands at `pose`: hold, position, rotation for a clamp."""
-    moved, rotation = moved_since(part.described.start_poses[key], pose)
-    for hold, held in zip(part.holds, part.described.held, strict=True):
-        if held.follows == key:
-            yield hold, moved[:3, :3] @ held.place + moved[:3, 3], rotation if held.clamped else None
+def held_motion(
+    part: Part, key: str, poses: Mapping[str, Array]
+) -> Iterator[tuple[NDArray[np.int64], Array, Array | None]]:
+    """Where holds of a rod are when what they follow stands at its pose: holds, positions, rotations for clamps."""
+    described = part.described
+    for group in part.followers.get(key, ()):
+        if group.roots[0] >= 0:
+            now, start = poses[roots.key_of_all(described.uid)][group.roots], described.roots[group.roots]
+            rotations = now[:, :3, :3] @ np.swapaxes(start[:, :3, :3], 1, 2)
+            offsets = group.places - start[:, :3, 3]
+            positions = np.einsum("kij,kj->ki", rotations, offsets) + now[:, :3, 3]
+        else:
+            moved, rotation = moved_since(described.start_poses[key], poses[key])
+            positions = group.places @ moved[:3, :3].T + moved[:3, 3]
+            rotations = np.broadcast_to(rotation, (len(positions), 3, 3))
+        yield group.holds, positions, rotations if group.clamped else None
 
 
 def _add(scene: Scene, described: RodDescription) -> Part:
@@ -118,10 +159,16 @@ def _add(scene: Scene, described: RodDescription) -> Part:
     return Part(described, ids[0], tuple(holds))
 
 
+_PLAIN_SETTINGS = (
+    *("model", "net_model", "friction", "radius_from", "radius", "rest_shape", "curl_radius", "curl_length"),
+    *("stiffness_at_end", "stiffness_by_weight", "stiffness_group", "radius_group", "mass_group", "segment_length"),
+    *("section", "flatness", "tie_splines", "tie_distance", "break_force", "break_moment"),
+    *("start_hold", "end_hold", "pin_by_weight", "pin_group", "clamp_pins", "use_attributes"),
+)
+
+
 def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
     material: tuple[object, ...] = (rod.material,)
     if rod.material == "CUSTOM":
         material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    holds = (rod.start_hold, rod.end_hold, rod.pin_by_weight)
-    shape = (rod.radius_from, rod.radius, rod.rest_shape, rod.curl_radius, rod.curl_length)
-    return (rod.model, rod.friction, *shape, rod.stiffness_at_end, rod.stiffness_by_weight, *holds, *material)
+    return (*(getattr(rod, name) for name in _PLAIN_SETTINGS), *material)

@@ -7,8 +7,9 @@ import math
 import bpy
 import numpy as np
 
-from ...core import TendrilError
-from .curves import per_point
+from ...core import Circle, Ellipse, Rectangle, TendrilError
+from . import points
+from .curves import per_point, strand_sizes
 from .poses import Array
 from .strands import Strand
 
@@ -18,14 +19,32 @@ LEAST_STIFFNESS = 1e-3
 EDGES_PER_TURN = 6
 
 
+def constant_radius(settings: bpy.types.PropertyGroup, scale: float) -> float:
+    """In metres, where it can't change along the way."""
+    return float(settings.radius * scale)
+
+
+def section_of(settings: bpy.types.PropertyGroup, scale: float) -> Circle | Ellipse | Rectangle:
+    """The section as wide as twice the radius."""
+    a = constant_radius(settings, scale)
+    if settings.section == "CIRCLE":
+        return Circle(a)
+    return (Ellipse if settings.section == "ELLIPSE" else Rectangle)(a, a * settings.flatness)
+
+
 def radius_along(obj: bpy.types.Object, strand: Strand, number: int, pose: Array, scale: float) -> float | Array:
     """In metres: one for the whole rod, or one for each vertex."""
     if obj.tendril.radius_from == "GIVEN":
-        return obj.tendril.radius * scale
+        return constant_radius(obj.tendril, scale)
+    size = float(np.cbrt(abs(np.linalg.det(pose[:3, :3]))))
+    if obj.type == "CURVES":
+        radii = points.weights(obj, "radius")
+        if radii is None:
+            raise TendrilError("the radius of the hair", None, "give its points a radius, or its rods")
+        return size * strand.along(np.split(radii, np.cumsum(strand_sizes(obj.data))[:-1])[number])
     if obj.data.bevel_depth <= 0.0:
         raise TendrilError("the bevel depth", obj.data.bevel_depth, "give the curve a bevel, or its rod a radius")
-    size = obj.data.bevel_depth * float(np.cbrt(abs(np.linalg.det(pose[:3, :3]))))
-    return size * strand.along(per_point(obj.data, "radius")[number])
+    return size * obj.data.bevel_depth * strand.along(per_point(obj.data, "radius")[number])
 
 
 def stiffness_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
@@ -33,7 +52,7 @@ def stiffness_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array
     edges = np.diff(strand.vertices, axis=0)
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(edges, axis=1))])
     factors = 1.0 + (obj.tendril.stiffness_at_end - 1.0) * way / max(way[-1], 1e-30)
-    if obj.tendril.stiffness_by_weight:
+    if obj.type == "CURVE" and obj.tendril.stiffness_by_weight:
         weights = strand.along(per_point(obj.data, "weight_softbody")[number])
         factors = factors * np.maximum(weights, LEAST_STIFFNESS)
     return factors

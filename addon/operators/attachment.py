@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bpy
 
+from ..bridge.rods import is_rod
+
 
 class _OfRod:
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = context.active_object
-        return obj is not None and obj.type == "CURVE" and obj.tendril.enabled and not obj.tendril.baked
+        return is_rod(obj) and not obj.tendril.baked
 
 
 class TENDRIL_OT_attachment_add(_OfRod, bpy.types.Operator):

@@ -29,11 +29,14 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             return {"CANCELLED"}
         context.view_layer.update()  # a script may just have moved the object
         settings = obj.tendril
-        radius_is_new = not settings.is_property_set("radius") and obj.data.bevel_depth > 0.0
+        looks = getattr(obj.data, "bevel_depth", 0.0)
+        radius_is_new = not settings.is_property_set("radius") and looks > 0.0
+        if obj.type == "CURVES" and not settings.is_property_set("start_hold"):
+            settings.start_hold = "CLAMP"  # hair grows in a direction
         try:
             pose = pose_of(obj.matrix_world, scene)
             if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
-                settings.radius = obj.data.bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
+                settings.radius = looks * float(np.cbrt(abs(obj.matrix_world.determinant())))
             rods.describe_rod(obj, scene, {settings.uid: pose}, curves.read_rows(obj.data))
         except TendrilError as error:
             if radius_is_new:
@@ -61,7 +64,7 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
-        if obj is None or obj.type != "CURVE" or not obj.tendril.enabled:
+        if not rods.is_rod(obj):
             self.report({"ERROR"}, "No rod is active: select one first")
             return {"CANCELLED"}
         if obj.library is not None or obj.data.library is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..bridge.colliders import colliders_of
+from ..bridge.rods import KINDS
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
@@ -15,9 +16,10 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
             self.layout.operator("tendril.collider_remove", text="Rod Collider", icon="X")
         else:
             self.layout.operator("tendril.collider_add", text="Rod Collider", icon="MOD_PHYSICS")
-    if obj is None or obj.type != "CURVE":
+    if obj is None or obj.type not in KINDS:
         return
+    name = "Rod Net" if obj.type == "MESH" else "Rod"
     if obj.tendril.enabled:
-        self.layout.operator("tendril.rod_remove", text="Rod", icon="X")
+        self.layout.operator("tendril.rod_remove", text=name, icon="X")
     else:
-        self.layout.operator("tendril.rod_add", text="Rod", icon="OUTLINER_DATA_CURVES")
+        self.layout.operator("tendril.rod_add", text=name, icon="OUTLINER_DATA_CURVES")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking.disk import is_baked
+from ..bridge.rods import is_rod
 
 
 class RodPanel:
@@ -14,7 +15,7 @@ class RodPanel:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return context.object is not None and context.object.type == "CURVE" and context.object.tendril.enabled
+        return is_rod(context.object)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

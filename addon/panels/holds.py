@@ -8,14 +8,23 @@ from .base import RodPanel
 
 
 class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):
-    bl_label = "Ends"
+    bl_label = "Pins"
     bl_parent_id = "TENDRIL_PT_rod"
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        layout.prop(rod, "start_hold")
-        layout.prop(rod, "end_hold")
-        layout.prop(rod, "pin_by_weight")
+        obj = context.object
+        if obj.type != "MESH":
+            layout.prop(rod, "start_hold")
+            layout.prop(rod, "end_hold")
+        if obj.type == "CURVE":
+            layout.prop(rod, "pin_by_weight")
+        elif obj.type == "MESH":
+            layout.prop_search(rod, "pin_group", obj, "vertex_groups")
+        else:
+            layout.prop_search(rod, "pin_group", obj.data, "attributes")
+        if rod.pin_by_weight or rod.pin_group:
+            layout.prop(rod, "clamp_pins")
 
 
 class TENDRIL_UL_attachments(bpy.types.UIList):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import memory
+from ..bridge.rods import is_rod
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel
 
@@ -17,10 +18,21 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         message = memory.status(rod.uid)
         if message:
             layout.label(text=message, icon="ERROR")
-        layout.prop(rod, "model")
-        layout.prop(rod, "radius_from")
-        if rod.radius_from == "GIVEN":
+        kind = context.object.type
+        is_net = kind == "MESH" or (kind == "CURVE" and rod.tie_splines)
+        layout.prop(rod, "net_model" if is_net else "model")
+        if not is_net:
+            layout.prop(rod, "radius_from")
+        if is_net or rod.radius_from == "GIVEN" or rod.section != "CIRCLE":
             layout.prop(rod, "radius")
+        layout.prop(rod, "section")
+        if rod.section != "CIRCLE":
+            layout.prop(rod, "flatness")
+        layout.prop(rod, "segment_length")
+        if kind != "CURVE":
+            layout.prop(rod, "use_attributes")
+        if is_net:
+            return
         layout.prop(rod, "rest_shape")
         if rod.rest_shape == "CURLY":
             layout.prop(rod, "curl_radius")
@@ -44,8 +56,37 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
         values.prop(rod, "density")
         values.prop(rod, "damping_time")
         values.prop(rod, "strands")
+        obj = context.object
+        if obj.type == "MESH":
+            for name in ("stiffness_group", "radius_group", "mass_group"):
+                layout.prop_search(rod, name, obj, "vertex_groups")
+            return
         layout.prop(rod, "stiffness_at_end")
-        layout.prop(rod, "stiffness_by_weight")
+        if obj.type == "CURVE":
+            layout.prop(rod, "stiffness_by_weight")
+        else:
+            layout.prop_search(rod, "stiffness_group", obj.data, "attributes")
+            layout.prop_search(rod, "mass_group", obj.data, "attributes")
 
 
-CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material)
+class TENDRIL_PT_net(RodPanel, bpy.types.Panel):
+    bl_label = "Net"
+    bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return is_rod(context.object) and context.object.type != "CURVES"
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        if context.object.type == "CURVE":
+            layout.prop(rod, "tie_splines")
+            layout = layout.column()
+            layout.enabled = rod.tie_splines
+            layout.prop(rod, "tie_distance")
+        layout.prop(rod, "break_force")
+        layout.prop(rod, "break_moment")
+
+
+CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_net)

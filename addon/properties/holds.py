@@ -1,6 +1,6 @@
 """Where a rod is held."""
 
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from .attachment import TendrilAttachment
 
@@ -25,6 +25,14 @@ class HoldSettings:
         name="Pin by Weight",
         description="Control points with a goal weight of at least a half stay on the object. The weight is in the "
         "sidebar in Edit Mode",
+    )
+    pin_group: StringProperty(
+        name="Pin Group",
+        description="Vertex group, or attribute of hair: points with a weight of at least a half stay on the object",
+    )
+    clamp_pins: BoolProperty(
+        name="Pins Hold Orientation",
+        description="Points pinned by weight hold the direction and the twist of the rod, too",
     )
     attachments: CollectionProperty(
         name="Attachments", description="What the rod hangs on besides its own object", type=TendrilAttachment

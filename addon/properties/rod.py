@@ -5,9 +5,10 @@ from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringPropert
 
 from .holds import HoldSettings
 from .material import MaterialSettings
+from .net import NetSettings
 from .shape import ShapeSettings
 
-# The numbers are what files keep. Nets are not made of curves.
+# The numbers are what files keep. Nets have models of their own.
 _MODELS = [
     ("der", "Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair", "NONE", 0),
     ("compact", "Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it", "NONE", 2),
@@ -28,7 +29,7 @@ _MODELS = [
 ]
 
 
-class TendrilRod(MaterialSettings, ShapeSettings, HoldSettings, bpy.types.PropertyGroup):
+class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, bpy.types.PropertyGroup):
     """A curve object as a rod"""
 
     enabled: BoolProperty(name="Rod", description="The curve is an elastic rod", options={"HIDDEN"})

@@ -1,8 +1,16 @@
 """How thick and how stiff a rod is along its way, and the shape it was made in."""
 
-from bpy.props import BoolProperty, EnumProperty
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..bridge import points
 from .kinds import distance, number
+
+
+def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    data = self.id_data.data
+    if points.are_in(data):
+        points.set_attributes(data, self.use_attributes)
 
 
 class ShapeSettings:
@@ -11,8 +19,36 @@ class ShapeSettings:
         description="How thick the rod is",
         items=[
             ("GIVEN", "Given", "The same radius all along the rod"),
-            ("CURVE", "As It Looks", "The bevel depth of the curve times the radius of each point"),
+            ("CURVE", "As It Looks", "The bevel depth of the curve times the radius of each point; the radius of hair"),
         ],
+    )
+    section: EnumProperty(
+        name="Section",
+        description="The shape of a cut through the rod",
+        items=[
+            ("CIRCLE", "Circle", "Round, the same in all directions"),
+            ("ELLIPSE", "Ellipse", "Twice the radius wide, and flatter across"),
+            ("RIBBON", "Ribbon", "A rectangle, twice the radius wide: paper, tape, straps"),
+        ],
+    )
+    flatness: number(
+        "Flatness",
+        "How thick the section is, as a part of its width. It lies as the curve shows it",
+        0.1,
+        0.001,
+        1.0,
+        1.0,
+        precision=3,
+        step=1,
+    )
+    segment_length: distance(
+        "Segment Length",
+        "Length of the pieces the rod is computed in: shorter ones are more exact and slower. Zero takes the points of a curve "
+        "as they are, and the edges of a mesh",
+        0.0,
+        100.0,
+        1.0,
+        min=0.0,
     )
     radius: distance(
         "Radius",
@@ -54,4 +90,17 @@ class ShapeSettings:
         name="Stiffness by Weight",
         description="The goal weight of each control point multiplies its stiffness; a weight below 0.001 counts as that. "
         "The weight is in the sidebar in Edit Mode",
+    )
+    stiffness_group: StringProperty(
+        name="Stiffness Group",
+        description="Vertex group, or attribute of hair, whose weight multiplies the stiffness against bending and twisting",
+    )
+    radius_group: StringProperty(name="Radius Group", description="Vertex group whose weight multiplies the radius")
+    mass_group: StringProperty(
+        name="Mass Group", description="Vertex group, or attribute of hair, whose weight multiplies the density"
+    )
+    use_attributes: BoolProperty(
+        name="Tension and Twist",
+        description="Store attributes for shading at the points: tension in newtons, and twist in radians per metre",
+        update=_set_attributes,
     )

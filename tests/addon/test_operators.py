@@ -42,10 +42,10 @@ def test_add_refuses_without_an_active_object():
 
 
 def test_add_refuses_what_is_no_curve():
-    obj = bpy.data.objects.new("Cube", bpy.data.meshes.new("Cube"))
+    obj = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     bpy.context.collection.objects.link(obj)
     activate(obj)
-    refuses(bpy.ops.tendril.rod_add, '"Cube" is no curve')
+    refuses(bpy.ops.tendril.rod_add, '"Lamp" is no curve')
 
 
 def test_add_refuses_an_empty_curve():

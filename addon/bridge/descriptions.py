@@ -1,0 +1,133 @@
+"""What one object brings into the simulation. Holds no reference to Blender's data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Net, Rod
+from . import points
+from .poses import Array
+from .strands import SplineKind, Strand
+
+if TYPE_CHECKING:
+    from ...core import Frame
+    from ...core.strains import Strains
+
+Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A vertex that goes where something goes."""
+
+    strand: int
+    vertex: int
+    clamped: bool
+    place: Array  # (3,) m, where it is at the start
+    follows: str  # whose pose: the uid of the object, the key of an attachment, or that of roots
+    root: int = -1  # which of the roots it is
+
+
+@dataclass(frozen=True)
+class RodDescription:
+    """Splines of a curve, a rod each."""
+
+    uid: str  # of the object
+    kinds: tuple[SplineKind, ...]
+    rows: Rows  # of the drawn shape, in its own space
+    strands: tuple[Strand, ...]
+    rods: tuple[Rod | Net, ...]  # one for each strand; or one net of all of them
+    held: tuple[Held, ...]
+    model: str
+    friction: float
+    pose: Array  # (4, 4) of the object at the start
+    start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
+    roots: Array | None  # (k, 4, 4) frames of the roots on a surface at the start
+
+    @property
+    def layout(self) -> tuple[tuple[str, int], ...]:
+        return tuple((kind.type, kind.count) for kind in self.kinds)
+
+    @property
+    def measured(self) -> bool:
+        """Whether it shows strains."""
+        return False
+
+    def bind(self, frame: Frame, first_rod: int) -> None:
+        """Takes notice of the frames of the rods as drawn."""
+        for k, strand in enumerate(self.strands, start=first_rod):
+            strand.bind(frame.directors(k))
+
+    def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
+        """The rows that show a frame on the object, which stands at `pose`."""
+        numbers = range(first_rod, first_rod + len(self.strands))
+        controls = [
+            s.controls(frame.positions(k), frame.directors(k)) for k, s in zip(numbers, self.strands, strict=True)
+        ]
+        return in_space_of(pose, np.concatenate(controls))
+
+
+@dataclass(frozen=True)
+class TiedDescription(RodDescription):
+    """Splines of a curve that are tied together to one net."""
+
+    point_of: tuple[NDArray[np.int64], ...]  # per strand: the net's point of each vertex
+    edge_of: tuple[NDArray[np.int64], ...]  # per strand: a segment of the net where each edge begins
+
+    def bind(self, frame: Frame, first_rod: int) -> None:
+        for strand, edges in zip(self.strands, self.edge_of, strict=True):
+            strand.bind(frame.directors(first_rod)[edges])
+
+    def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
+        x, d = frame.positions(first_rod), frame.directors(first_rod)
+        every = zip(self.strands, self.point_of, self.edge_of, strict=True)
+        return in_space_of(pose, np.concatenate([s.controls(x[at], d[edges]) for s, at, edges in every]))
+
+
+@dataclass(frozen=True)
+class PointsDescription(RodDescription):
+    """Points of a mesh, or of hair: rows of the drawn shape are vertices of rods, but for those that are of none."""
+
+    drawn_layout: tuple[tuple[str, int], ...]
+    row: NDArray[np.int64]  # (k,) rows that move
+    vertex: NDArray[np.int64]  # (k,) with which of all vertices
+    ends: NDArray[np.int64]  # (m, 2) vertices of all edges
+    count: int  # of rows that are points; attributes follow
+
+    @property
+    def layout(self) -> tuple[tuple[str, int], ...]:
+        return self.drawn_layout
+
+    @property
+    def measured(self) -> bool:
+        return len(self.rows) > self.count
+
+    def bind(self, frame: Frame, first_rod: int) -> None:
+        pass  # vertices are all it needs
+
+    def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
+        x = frame.positions_of(first_rod, first_rod + len(self.rods) - 1)
+        places = self.rows[: self.count].copy()
+        places[self.row] = in_space_of(pose, x[self.vertex])
+        if strains is None or not self.measured:
+            return places
+        values = [np.zeros(self.count), np.zeros(self.count)]
+        tension, twist = (self._at_vertices(of) for of in strains.of_rods(first_rod, len(self.rods)))
+        values[0][self.row], values[1][self.row] = tension[self.vertex], twist[self.vertex]
+        return points.with_attributes(places, values)
+
+    def _at_vertices(self, of_edges: Array) -> Array:
+        """The mean of the edges that meet there."""
+        n = int(self.ends.max()) + 1
+        total = np.bincount(self.ends[:, 0], of_edges, n) + np.bincount(self.ends[:, 1], of_edges, n)
+        return total / np.maximum(np.bincount(self.ends.ravel(), minlength=n), 1)
+
+
+def in_space_of(pose: Array, world: Array) -> Rows:
+    inverse = np.linalg.inv(pose)
+    return (world @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)

@@ -1,0 +1,129 @@
+"""A mesh as a net through its edges, and splines of a curve tied together to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Material, Net, TendrilError
+from ...core.joining import Joined, join_curves
+from . import points
+from .poses import Array
+from .shapes import LEAST_STIFFNESS, constant_radius, section_of
+from .strands import Strand
+
+Ints = NDArray[np.int64]
+
+
+class NetStrand:
+    """A mesh as others see a spline: its vertices are control points. Long edges are divided; vertices without edges stay."""
+
+    closed = False
+
+    def __init__(self, places: Array, edges: Ints, longest: float) -> None:
+        """`places` (n, 3) of the mesh's vertices; edges longer than `longest` are divided, unless it is zero."""
+        self.control_count = len(places)
+        used = np.unique(edges)
+        self.of_control = np.full(len(places), -1)
+        self.of_control[used] = np.arange(len(used))
+        ends = self.of_control[edges]
+        x = places[used]
+        lengths = np.linalg.norm(x[ends[:, 1]] - x[ends[:, 0]], axis=1)
+        pieces = np.maximum(np.ceil(lengths / longest - 1e-6), 1).astype(np.int64) if longest > 0.0 else None
+        self.edges, self._tail, self._head, self._part = _divided(ends, len(used), pieces)
+        self.edge_of = np.repeat(np.arange(len(ends)), 1 if pieces is None else pieces)
+        inner = x[self._tail] + self._part[:, None] * (x[self._head] - x[self._tail])
+        self.vertices = np.concatenate([x, inner])
+        self._used = used
+
+    def vertex_of(self, control: int) -> int:
+        vertex = int(self.of_control[control])
+        if vertex < 0:
+            raise TendrilError("point", control, "the vertex has no edge, and so is no part of the net")
+        return vertex
+
+    def along(self, values: Array) -> Array:
+        at = values[self._used]
+        return np.concatenate([at, at[self._tail] + self._part * (at[self._head] - at[self._tail])])
+
+    def bind(self, directors: Array) -> None:
+        pass
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        return x[: len(self._used)]
+
+
+def _divided(ends: Ints, count: int, pieces: Ints | None) -> tuple[Ints, Ints, Ints, Array]:
+    """Segments of divided edges; of each new point the vertices at both ends of its edge, and the part of the way."""
+    if pieces is None or pieces.max(initial=1) == 1:
+        return ends, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    inner = pieces - 1
+    tail, head = np.repeat(ends[:, 0], inner), np.repeat(ends[:, 1], inner)
+    begin = np.concatenate([[0], np.cumsum(inner)[:-1]])
+    number = np.arange(inner.sum()) - np.repeat(begin, inner)
+    part = (number + 1) / np.repeat(pieces, inner)
+    piece = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    edge = np.repeat(np.arange(len(ends)), pieces)
+    new = count + begin[edge] + piece
+    segments = np.stack(
+        [
+            np.where(piece == 0, ends[edge, 0], new - 1),
+            np.where(piece == pieces[edge] - 1, ends[edge, 1], new),
+        ],
+        axis=1,
+    )
+    return segments, tail, head, part
+
+
+def edges_of(mesh: bpy.types.Mesh) -> Ints:
+    ends = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    return ends.reshape(-1, 2).astype(np.int64)
+
+
+def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, material: Material, rest: Array | None, scale: float) -> Net:
+    settings = obj.tendril
+
+    def per_segment(group: str) -> Array | float:
+        """The mean of the weights at both ends."""
+        if not group:
+            return 1.0
+        weights = points.weights(obj, group)
+        if weights is None:
+            raise TendrilError("vertex group", group, f'"{obj.name}" has no such group: choose another')
+        return np.maximum(strand.along(weights)[strand.edges].mean(axis=1), LEAST_STIFFNESS)
+
+    shape = (
+        {"section": section_of(settings, scale)}
+        if settings.section != "CIRCLE"
+        else {"radius": constant_radius(settings, scale) * per_segment(settings.radius_group)}
+    )
+    return Net.from_edges(
+        strand.vertices,
+        strand.edges,
+        material=material,
+        rest=rest,
+        stiffness_scale=per_segment(settings.stiffness_group),
+        density_scale=per_segment(settings.mass_group),
+        break_force=settings.break_force or np.inf,
+        break_moment=settings.break_moment or np.inf,
+        **shape,
+    )
+
+
+def tie(strands: Sequence[Strand], distance: float) -> tuple[Joined, tuple[Ints, ...], tuple[Ints, ...]]:
+    """The net of the strands, and per strand its points and segments."""
+    closed = [strand.closed for strand in strands]
+    joined = join_curves([strand.vertices for strand in strands], closed, distance)
+    points_of, edges_of_strands = [], []
+    point = edge = 0
+    for strand in strands:
+        n = len(strand.vertices)
+        m = n if strand.closed else n - 1
+        points_of.append(joined.point_of[point : point + n])
+        edges_of_strands.append(np.maximum(joined.edge_of[edge : edge + m], 0))
+        point, edge = point + n, edge + m
+    return joined, tuple(points_of), tuple(edges_of_strands)

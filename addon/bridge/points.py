@@ -1,0 +1,113 @@
+"""Meshes and hair Curves: data whose points lie in one attribute, and attributes of what a rod feels, for shading.
+
+Rows are the points, and after them, where the data has the attributes, these one after the other, three values to a row. So
+caches keep them without knowing of them.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float32]
+Values = NDArray[np.float64]
+
+# Newtons, and radians per metre.
+ATTRIBUTES = ("tension", "twist")
+
+
+def are_in(data: bpy.types.ID) -> bool:
+    return isinstance(data, (bpy.types.Mesh, bpy.types.Curves))
+
+
+def count(data: bpy.types.ID) -> int:
+    return len(data.vertices if isinstance(data, bpy.types.Mesh) else data.points)
+
+
+def has_attributes(data: bpy.types.ID) -> bool:
+    return all(name in data.attributes for name in ATTRIBUTES)
+
+
+def row_count(data: bpy.types.ID) -> int:
+    n = count(data)
+    return n + rows_of_attributes(n) if has_attributes(data) else n
+
+
+def rows_of_attributes(n: int) -> int:
+    return -(-len(ATTRIBUTES) * n // 3)
+
+
+def layout(data: bpy.types.ID) -> tuple[tuple[str, int], ...]:
+    """What must agree for rows to be written."""
+    if isinstance(data, bpy.types.Mesh):
+        return ("MESH", row_count(data)), ("EDGES", len(data.edges))
+    return ("HAIR", row_count(data)), ("STRANDS", len(data.curves))
+
+
+def read_rows(data: bpy.types.ID) -> Rows:
+    n = count(data)
+    rows = np.zeros((row_count(data), 3), dtype=np.float32)
+    _get(data, "position", "vector", rows[:n].reshape(-1))
+    if len(rows) > n:
+        values = rows[n:].reshape(-1)
+        for k, name in enumerate(ATTRIBUTES):
+            _get(data, name, "value", values[k * n : (k + 1) * n])
+    return rows
+
+
+def write_rows(data: bpy.types.ID, rows: Rows) -> None:
+    n = count(data)
+    if isinstance(data, bpy.types.Mesh):
+        data.vertices.foreach_set("co", np.ascontiguousarray(rows[:n]).ravel())
+    else:
+        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(rows[:n]).ravel())
+    if len(rows) > n and has_attributes(data):
+        values = np.ascontiguousarray(rows[n:]).ravel()
+        for k, name in enumerate(ATTRIBUTES):
+            data.attributes[name].data.foreach_set("value", values[k * n : (k + 1) * n])
+    if isinstance(data, bpy.types.Mesh):
+        data.update()  # normals
+    data.update_tag()
+
+
+def with_attributes(places: Rows, values: list[Values]) -> Rows:
+    """Rows of points (n, 3) and the attributes (n,) of them."""
+    extra = np.zeros(3 * rows_of_attributes(len(places)), dtype=np.float32)
+    together = np.concatenate(values)
+    extra[: len(together)] = together
+    return np.concatenate([places, extra.reshape(-1, 3)])
+
+
+def set_attributes(data: bpy.types.ID, wanted: bool) -> None:
+    for name in ATTRIBUTES:
+        if wanted and name not in data.attributes:
+            data.attributes.new(name, "FLOAT", "POINT")
+        elif not wanted and name in data.attributes:
+            data.attributes.remove(data.attributes[name])
+
+
+def weights(obj: bpy.types.Object, name: str) -> Values | None:
+    """A weight for each point: of a vertex group of that name, or of an attribute; None if there is none."""
+    data = obj.data
+    if isinstance(data, bpy.types.Mesh) and name in obj.vertex_groups:
+        group = obj.vertex_groups[name].index
+        found = np.zeros(len(data.vertices))
+        for vertex in data.vertices:
+            for member in vertex.groups:
+                if member.group == group:
+                    found[vertex.index] = member.weight
+        return found
+    attribute = data.attributes.get(name)
+    if attribute is None or attribute.domain != "POINT" or attribute.data_type != "FLOAT":
+        return None
+    values = np.empty(count(data), dtype=np.float32)
+    attribute.data.foreach_get("value", values)
+    return values.astype(np.float64)
+
+
+def _get(data: bpy.types.ID, name: str, field: str, out: NDArray[np.float32]) -> None:
+    if len(out):  # data without points has no attributes
+        column = np.empty(len(out), dtype=np.float32)
+        data.attributes[name].data.foreach_get(field, column)
+        out[:] = column

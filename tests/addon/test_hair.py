@@ -1,0 +1,108 @@
+"""Hair Curves: many strands, on a surface that moves and deforms."""
+
+import bpy
+import numpy as np
+import pytest
+from tendril.addon import memory
+
+from .building import activate, make_mesh, play, status
+
+
+def make_hair(strands=6, points=8, length=0.2, spread=0.5, name="Hair", surface=None, **settings):
+    """Strands that stand upright in a row along x, leaning a little."""
+    hair = bpy.data.hair_curves.new(name)
+    hair.add_curves([points] * strands)
+    s = np.linspace(0.0, length, points)
+    places = np.zeros((strands, points, 3), dtype=np.float32)
+    places[:, :, 0] = np.linspace(-spread, spread, strands)[:, None] + 0.1 * s
+    places[:, :, 2] = s
+    hair.attributes["position"].data.foreach_set("vector", places.ravel())
+    hair.surface = surface
+    obj = bpy.data.objects.new(name, hair)
+    bpy.context.collection.objects.link(obj)
+    activate(obj)
+    settings = {"radius": 0.002, "material": "RUBBER", **settings}
+    for key, value in settings.items():
+        setattr(obj.tendril, key, value)
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    return obj
+
+
+def test_every_strand_is_a_rod_and_its_root_is_clamped():
+    obj = make_hair()
+    assert obj.tendril.start_hold == "CLAMP"
+    shown = play(obj, 10)
+    moved = (shown[10] - shown[1]).reshape(6, 8, 3)
+    assert np.array_equal(moved[:, 0], np.zeros((6, 3)))
+    assert moved[:, -1, 2].max() < -0.005
+    assert memory.simulation_of(bpy.context.scene).state_size > 0
+    frames = play(obj, 10)
+    assert all(np.array_equal(frames[k], shown[k]) for k in shown)
+
+
+def test_roots_follow_a_surface_that_moves_turns_and_deforms():
+    floor = make_mesh(at=(0.0, 0.0, 0.0), collide=False, cuts=8)
+    floor.shape_key_add(name="Basis")
+    block = floor.shape_key_add(name="Lifted")
+    points = np.empty(3 * len(floor.data.vertices), dtype=np.float32)
+    block.data.foreach_get("co", points)
+    points = points.reshape(-1, 3)
+    points[:, 2] += 0.3 * points[:, 0]  # it tilts about y
+    block.data.foreach_set("co", points.ravel())
+    block.value = 0.0
+    block.keyframe_insert("value", frame=1)
+    block.value = 1.0
+    block.keyframe_insert("value", frame=6)
+    floor.keyframe_insert("location", frame=1)
+    floor.location.y = 0.2
+    floor.keyframe_insert("location", frame=6)
+    scene = bpy.context.scene
+    scene.use_gravity, scene.tendril.drag = False, 20.0
+    obj = make_hair(surface=floor, radius=0.01)
+    shown = play(obj, 12)
+    rows, start = shown[12].reshape(6, 8, 3), shown[1].reshape(6, 8, 3)
+    x = start[:, 0, 0]
+    assert np.allclose(rows[:, 0], np.stack([x, x * 0 + 0.2, 0.3 * x], axis=1), atol=1e-4)
+    angle = np.arctan(0.3)
+    turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
+    assert np.allclose(rows[:, 1] - rows[:, 0], (start[:, 1] - start[:, 0]) @ turn.T, atol=1e-3)
+
+
+def test_a_change_of_the_surfaces_animation_is_noticed():
+    floor = make_mesh(at=(0.0, 0.0, 0.0), collide=False, cuts=4)
+    obj = make_hair(surface=floor)
+    play(obj, 5)
+    floor.location.x = 0.1
+    bpy.context.scene.frame_set(4)
+    assert "outdated" in memory.info(bpy.context.scene)
+
+
+def test_hair_is_not_baked_to_shape_keys_but_to_disk(tmp_path):
+    scene = bpy.context.scene
+    scene.frame_end = 5
+    obj = make_hair(use_attributes=True)
+    with pytest.raises(RuntimeError, match="can't have shape keys"):
+        bpy.ops.tendril.bake()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hair.blend"))
+    scene = bpy.context.scene
+    obj = bpy.data.objects["Hair"]
+    activate(obj)
+    scene.tendril.bake_to = "DISK"
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    scene.frame_set(5)
+    twist = np.empty(48, dtype=np.float32)
+    obj.data.attributes["twist"].data.foreach_get("value", twist)
+    tension = np.empty(48, dtype=np.float32)
+    obj.data.attributes["tension"].data.foreach_get("value", tension)
+    assert np.all(np.isfinite(twist))
+    assert np.abs(tension).max() > 0.0
+    assert status(obj) == ""
+
+
+def test_removing_gives_the_drawn_hair_back():
+    obj = make_hair(use_attributes=True)
+    shown = play(obj, 4)
+    assert bpy.ops.tendril.rod_remove() == {"FINISHED"}
+    places = np.empty(3 * 48, dtype=np.float32)
+    obj.data.attributes["position"].data.foreach_get("vector", places)
+    assert np.array_equal(places.reshape(-1, 3), shown[1][:48])
