@@ -98,6 +98,10 @@ class Net:
     def ends(self, edge: int) -> tuple[int, int]:
         return int(self.edges[edge, 0]), int(self.edges[edge, 1])
 
+    def is_end(self, vertex: int) -> bool:
+        """Whether only one edge is there."""
+        return int((self.edges == vertex).sum()) == 1
+
     def edge_at(self, vertex: int) -> int:
         """The first edge at a vertex."""
         found = np.flatnonzero((self.edges == vertex).any(axis=1))

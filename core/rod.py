@@ -69,6 +69,9 @@ class Rod:
         """The vertices of an edge."""
         return edge, (edge + 1) % self.vertex_count
 
+    def is_end(self, vertex: int) -> bool:
+        return not self.closed and vertex in (0, self.vertex_count - 1)
+
     def edge_at(self, vertex: int) -> int:
         """The edge after a vertex; the last one at the end of an open rod."""
         return min(vertex, self.edge_count - 1)

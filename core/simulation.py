@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import jit
+from .bodies.attached import softened
+from .bodies.block import Around
 from .errors import Array, TendrilError, array, positive, whole
 from .frame import Frame, Place, Report
 from .holds import HoldMotion, usable
@@ -74,6 +76,7 @@ class Simulation:
         self._rods: list[tuple[int, int]] = [(0, 0)] * len(scene.entries)  # per rod id: its block, its number there
         self._block_holds: list[Array] = []  # per block: the ids of its holds
         workers = Workers(threads)
+        entries = softened(scene) if scene.attachments else scene.entries
         for model in dict.fromkeys(entry.model for entry in scene.entries):
             ids = [k for k, entry in enumerate(scene.entries) if entry.model == model]
             numbers = {rod: k for k, rod in enumerate(ids)}
@@ -84,7 +87,7 @@ class Simulation:
             self.blocks.append(
                 make_block(
                     model,
-                    [scene.entries[k] for k in ids],
+                    [entries[k] for k in ids],
                     [(numbers[scene.holds[k].rod], scene.holds[k]) for k in holds],
                     integrator=integrator,
                     tolerance=tolerance,
@@ -99,7 +102,7 @@ class Simulation:
         if scene.bodies:
             from .bodies.simulated import SimulatedBodies
 
-            self._bodies = SimulatedBodies(scene, integrator, engine)
+            self._bodies = SimulatedBodies(scene, self.blocks, self._rods, integrator, tolerance, engine)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
         self._contact, self._contact_steps = self._make_contact(tolerance, workers)
@@ -218,7 +221,8 @@ class Simulation:
             if self._bodies is not None:
                 self._bodies.motion.advance(at, time)
             # Loads act all through a step as they do in its middle: of second order, as the integrator is.
-            self._step(h, count, time - 0.5 * h * count)
+            place = partial(self._place_between, (k - count) / self.substeps, at)
+            self._step(h, count, time - 0.5 * h * count, place=place)
             self._exchange()
 
     def _exchange(self) -> None:
@@ -249,17 +253,31 @@ class Simulation:
         """At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on."""
         return (self.frame - self.first_frame + fraction) / self.frame_rate
 
+    @staticmethod
+    def _stay(_: float) -> None:
+        """What is prescribed stays where it is."""
+
     def _free_steps(
-        self, h: float, count: int, settling: bool, skip: Sequence[NDArray[np.bool_] | None] | None = None
+        self,
+        h: float,
+        count: int,
+        settling: bool,
+        skip: Sequence[NDArray[np.bool_] | None] | None = None,
+        place: Callable[[float], None] | None = None,
     ) -> None:
         """The free steps of all rods but those to skip, per block. To settle there is no air."""
         scene = self.scene
         air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
         skipped = skip or [None] * len(self.blocks)
+        if self._bodies is not None:
+            attached = self._bodies.steps.attached()
+            skipped = [one if also is None else one | also for one, also in zip(attached, skipped, strict=True)]
         for block, forces, of_block in zip(self.blocks, self._forces, skipped, strict=True):
             block.free_steps(h, count, forces, scene.wind, air, drag, settling, of_block)
         if self._bodies is not None:
-            self._bodies.free_step(h, scene.gravity)
+            self._bodies.aim()
+            around = Around(scene.gravity, scene.wind, drag, air)
+            self._bodies.steps.free_step(h, around, place or self._stay, settling)
 
     def _count_work(self) -> None:
         for block in self.blocks:
@@ -357,7 +375,7 @@ class Simulation:
         if self._contact is not None:
             self._contact.known.pack(contact)
         if self._bodies is not None:
-            self._bodies.block.pack_state(bodies)
+            self._bodies.pack_state(bodies)
         return out
 
     def _parts(self, flat: Array) -> list[Array]:
@@ -389,13 +407,30 @@ class Simulation:
         if self._bodies is not None:
             self._bodies.restore(bodies)
 
-    def _step(self, h: float, count: int, time: float, settling: bool = False) -> None:
+    def _place_between(self, begin: float, end: float, part: float) -> None:
+        """Sends what is prescribed to a part of the way between two moments of the frame."""
+        at = end if part == 1.0 else begin + part * (end - begin)
+        time = self._time_at(at)
+        self._holds.advance(at, time)
+        self._send_holds(self._holds.poses())
+        if self._bodies is not None:
+            self._bodies.motion.advance(at, time)
+            self._bodies.aim()
+
+    def _step(
+        self,
+        h: float,
+        count: int,
+        time: float,
+        settling: bool = False,
+        place: Callable[[float], None] | None = None,
+    ) -> None:
         self._send_holds(self._holds.poses())
         self._load_forces(time)
         if self._contact is not None:  # only to look for rest
             self._step_to_rest(h)
             return
-        self._free_steps(h, count, settling)
+        self._free_steps(h, count, settling, place=place)
         self._count_work()
 
     def _step_to_rest(self, h: float) -> None:

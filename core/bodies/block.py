@@ -34,6 +34,15 @@ class State(NamedTuple):
     a: Array  # (B, 6) accelerations, to start Newton's method from
 
 
+class Around(NamedTuple):
+    """What acts everywhere."""
+
+    gravity: Array  # (3,) m/s2
+    wind: Array  # (3,) m/s
+    drag: float  # 1/s, towards the wind
+    air_density: float  # kg/m3, felt by rods
+
+
 class BodyBlock:
     def __init__(self, bodies: Sequence[Body]) -> None:
         def column(values: list[object], *shape: int) -> Array:
@@ -130,14 +139,16 @@ class BodyBlock:
             rotation[led] = exponential(at * turn) @ r0 if at < 1.0 else self._goal[1][led]
             self._turn[led] = logarithm(rotation[led] @ np.swapaxes(self._rotation[led], 1, 2))
 
-    def linearise(self, chosen: Ints, h: float, gravity: Array) -> tuple[Array, Array]:
+    def linearise(self, chosen: Ints, h: float, around: Around) -> tuple[Array, Array]:
         """The forces and torques (K, 6) that are missing for the stage's equations to hold at the iterate, and how they grow
         with motion and turning (K, 6, 6)."""
         k = len(chosen)
-        x, damping, mass = self.state.x[chosen], self.damping[chosen], self.mass[chosen]
+        x, damping, mass = self.state.x[chosen], self.damping[chosen] + around.drag, self.mass[chosen]
         residual, matrix = np.zeros((k, 6)), np.zeros((k, 6, 6))
         way = x - self._x[chosen]
-        residual[:, :3] = (way - h * self._v[chosen]) / h**2 + damping[:, :1] * way / h - gravity
+        residual[:, :3] = (
+            (way - h * self._v[chosen]) / h**2 + damping[:, :1] * way / h - around.gravity - around.drag * around.wind
+        )
         residual[:, :3] *= mass[:, None]
         matrix[:, range(3), range(3)] = (mass * (1.0 / h**2 + damping[:, 0] / h))[:, None]
         inertia = self.world_inertia()[chosen]

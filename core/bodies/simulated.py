@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..contact.shapes import place, turn
 from ..errors import Array, TendrilError, whole
 from ..geometry.rotations import are_rotations
 from ..holds import are_places, usable
+from ..models.protocol import ModelBlock
 from ..motion import POSITION, ROTATION, Motion
 from ..scene import Scene
 from .block import BodyBlock
@@ -77,26 +79,42 @@ class BodyMotion(Motion):
 
 
 class SimulatedBodies:
-    def __init__(self, scene: Scene, integrator: str, engine: BodyEngine | None) -> None:
+    """The attached rods are stepped here, too."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        blocks: Sequence[ModelBlock],
+        rods: Sequence[tuple[int, int]],
+        integrator: str,
+        tolerance: float,
+        engine: BodyEngine | None,
+    ) -> None:
+        """`rods` are block and number there of each rod of the scene."""
         self.block = BodyBlock(scene.bodies)
-        self.steps = BodySteps(self.block, integrator != "backward euler")
+        self.steps = BodySteps(scene, self.block, blocks, rods, integrator != "backward euler", tolerance)
         self.motion = BodyMotion(scene.bodies)
-        self.impulse = np.zeros((len(scene.bodies), 6))  # of the attachments since the last frame, N s and N m s
-        self.state_size = self.block.state_size
+        self.state_size = self.block.state_size + self.steps.forces.size
         self.outside = None if engine is None else Outside(engine, self.block)
 
-    def free_step(self, h: float, gravity: Array) -> None:
+    def aim(self) -> None:
+        """Kinematic bodies are where they should be at the end of the next step."""
         self.block.aim(*self.motion.poses)
-        self.steps.free_step(h, gravity)
 
     def sample(self, seconds: float) -> BodySample:
         state = self.block.state
-        mean = self.impulse / seconds
+        mean = self.steps.impulse / seconds
+        self.steps.impulse[:] = 0.0
         return BodySample(
             self.block.positions(), state.rotation.copy(), state.v.copy(), state.w.copy(), mean[:, :3], mean[:, 3:]
         )
 
+    def pack_state(self, out: Array) -> None:
+        self.block.pack_state(out[: self.block.state_size])
+        out[self.block.state_size :] = self.steps.forces.ravel()
+
     def restore(self, flat: Array) -> None:
-        self.block.unpack_state(flat)
-        self.impulse[:] = 0.0
+        self.block.unpack_state(flat[: self.block.state_size])
+        self.steps.forces[:] = flat[self.block.state_size :].reshape(-1, 6)
+        self.steps.impulse[:] = 0.0
         self.motion.put(self.block.positions(), self.block.state.rotation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..errors import Array
-from ..jit import part
+from ..jit import kernel, part
 
 
 @part
@@ -48,7 +48,7 @@ def solve_dense(a: Array, n: int, b: Array) -> None:
             b[k] -= a[i, k] * value
 
 
-@part
+@kernel
 def solve_general(a: Array, n: int, b: Array) -> bool:
     """Solves a x = b for any matrix by elimination with row exchanges; a is destroyed, b becomes x. False if a is singular."""
     for i in range(n):

@@ -19,9 +19,11 @@ from .coupled import (
     copy_states,
     copy_unknowns,
     finish_rods,
+    go_on_rods,
     linearise_rods,
     move_rods,
     probe_rods,
+    respond_rods,
     retreat_rods,
     solve_coupled,
     weigh_steps,
@@ -49,6 +51,8 @@ MOST_HALVINGS = 8
 
 
 class DerBlock:
+    second_order = True  # of coupled steps
+
     def __init__(
         self,
         entries: Sequence[Entry],
@@ -74,6 +78,7 @@ class DerBlock:
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
         self._coupled: Arrays | None = None  # made when first needed
+        self._moved = np.zeros(0)  # for `responses`
         self._measured = False  # the log's energies are those of the state
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
@@ -206,6 +211,7 @@ class DerBlock:
     def save(self, chosen: Ints) -> None:
         if self._coupled is None:
             self._coupled = for_coupling(self.arrays)
+            self._moved = np.zeros(self.arrays.state.q.size)
         copy_states(self.arrays.rods, chosen, self.arrays.state, self._coupled.saved)
 
     def recall(self, chosen: Ints) -> None:
@@ -220,9 +226,23 @@ class DerBlock:
         self._measured = False
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        self.begin_stage(chosen, h, air_density, 1.0, still)
+
+    def begin_stage(self, chosen: Ints, h: float, air_density: float, at: float, still: bool = False) -> None:
         c = self._room()
         self._stage = h
-        self._share(lambda first, last, piece: begin_rods(c, chosen, h, air_density, still, first, last), chosen)
+        self._share(lambda first, last, piece: begin_rods(c, chosen, h, air_density, still, at, first, last), chosen)
+
+    def go_on(self, chosen: Ints, ratio: float) -> None:
+        c, h = self._room(), self._stage
+        self._share(lambda first, last, piece: go_on_rods(c, chosen, h, ratio, first, last), chosen)
+
+    def responses(self, owner: Ints, row: Ints, after: Ints, pair: Ints, out: Array) -> None:
+        system = self._room().system
+        respond_rods(self.arrays.rods, system, owner, row, after, pair, self._moved, out)
+
+    def directors_now(self, row: Ints) -> Array:
+        return np.asarray(self._room().geometry.d1[row])
 
     def probe(self, chosen: Ints, mobility: Array) -> None:
         c, h, lanes, benches = self._room(), self._stage, self._lanes, self._benches
@@ -272,9 +292,9 @@ class DerBlock:
         c = self._room()
         self._share(lambda first, last, piece: retreat_rods(c, chosen, sizes, first, last), chosen)
 
-    def finish(self, chosen: Ints, creep: bool = False) -> None:
+    def finish(self, chosen: Ints, creep: bool = False, smooth: bool = False) -> None:
         c, h = self._room(), self._stage
-        self._share(lambda first, last, piece: finish_rods(c, chosen, h, creep, first, last), chosen)
+        self._share(lambda first, last, piece: finish_rods(c, chosen, h, creep, smooth, first, last), chosen)
         self._measured = False  # energies are those of the state, not of the iterate: a restored run has the same bits
         if creep:
             self.arrays.log.report[chosen, FAILURES] += 1.0

@@ -47,9 +47,11 @@ def copy_unknowns(start: Ints, chosen: Ints, source: Array, target: Array) -> No
 
 
 @kernel
-def begin_rods(c: Arrays, chosen: Ints, h: float, air_density: float, still: bool, begin: int, stop: int) -> None:
+def begin_rods(
+    c: Arrays, chosen: Ints, h: float, air_density: float, still: bool, at: float, begin: int, stop: int
+) -> None:
     """Takes rods chosen[begin:stop] back to their saved state and forward to a guess of where they will be after h; with `still`
-    only what is held goes on."""
+    only what is held goes on. Then a part `at` of the step is over."""
     rods, state, holds, frames, stage, geometry = c.rods, c.state, c.holds, c.frames, c.stage, c.geometry
     q, v, a, q_star, v_star = state.q, state.v, state.a, stage.q, stage.v
     for k in range(begin, stop):
@@ -70,19 +72,48 @@ def begin_rods(c: Arrays, chosen: Ints, h: float, air_density: float, still: boo
             update_geometry(rods, frames, geometry, q, r)
             for i in range(first, end):
                 stage.stretch[i] = geometry.stretch[i]
+                stage.stretch0[i] = geometry.stretch[i]
                 for slot in range(2):
                     for s in range(5):
                         stage.strain[i, slot, s] = geometry.strain[i, slot, s]
-        place_frames(rods, holds, frames, first, end, 1.0)
+                        stage.strain0[i, slot, s] = geometry.strain[i, slot, s]
+        place_frames(rods, holds, frames, first, end, at)
         # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
-        rest = _guess(c, r, h, 0.0)
-        if not still and not _guess(c, r, h, 1.0) < rest:
-            _guess(c, r, h, 0.0)
+        rest = _guess(c, r, h, 0.0, at)
+        if not still and not _guess(c, r, h, 1.0, at) < rest:
+            _guess(c, r, h, 0.0, at)
+        gyroscopic_forces(rods, geometry, stage, c.forces.gyroscopic, a, r, h)
+
+
+@kernel
+def go_on_rods(c: Arrays, chosen: Ints, h: float, ratio: float, begin: int, stop: int) -> None:
+    """From the end of the first stage of SDIRK2 to a guess of where its second one ends."""
+    rods, state, holds, frames, stage, geometry = c.rods, c.state, c.holds, c.frames, c.stage, c.geometry
+    q, v, a, q_star, v_star = state.q, state.v, state.a, stage.q, stage.v
+    for k in range(begin, stop):
+        r = chosen[k]
+        first, end = rods.start[r], rods.start[r + 1]
+        for i in range(first, end):
+            for s in range(4):
+                v[i, s] = (q[i, s] - q_star[i, s]) / h
+                a[i, s] = (v[i, s] - v_star[i, s]) / h
+                q_star[i, s] += ratio * h * v[i, s]
+                v_star[i, s] += ratio * h * a[i, s]
+                c.system.base[i, s] = q[i, s]
+            stage.stretch[i] = stage.stretch0[i] + ratio * (geometry.stretch[i] - stage.stretch0[i])
+            for slot in range(2):
+                for s in range(5):
+                    earlier = stage.strain0[i, slot, s]
+                    stage.strain[i, slot, s] = earlier + ratio * (geometry.strain[i, slot, s] - earlier)
+        place_frames(rods, holds, frames, first, end, 1.0)
+        rest = _guess(c, r, h, 0.0, 1.0)
+        if not _guess(c, r, h, 1.0, 1.0) < rest:
+            _guess(c, r, h, 0.0, 1.0)
         gyroscopic_forces(rods, geometry, stage, c.forces.gyroscopic, a, r, h)
 
 
 @part
-def _guess(c: Arrays, r: int, h: float, going: float) -> float:
+def _guess(c: Arrays, r: int, h: float, going: float, at: float) -> float:
     """Places the iterate where the rod was (`going` 0) or where its speed takes it (1). Returns the potential there, but for air
     and damping."""
     rods, stage, geometry, q, force = c.rods, c.stage, c.geometry, c.state.q, c.forces.force
@@ -91,7 +122,7 @@ def _guess(c: Arrays, r: int, h: float, going: float) -> float:
     for i in range(first, end):
         for s in range(4):
             q[i, s] = q_star[i, s] + going * h * (v_star[i, s] + h * a[i, s])
-    place_held(rods, c.holds, c.frames, geometry, q, first, end, 1.0)
+    place_held(rods, c.holds, c.frames, geometry, q, first, end, at)
     if not update_geometry(rods, c.frames, geometry, q, r):
         return math.inf
     energy = c.log.energy
@@ -222,6 +253,37 @@ def solve_coupled(rods: Rods, system: System, chosen: Ints, x: Array, begin: int
 
 
 @kernel
+def respond_rods(
+    rods: Rods, system: System, owner: Ints, row: Ints, after: Ints, pair: Ints, x: Array, response: Array
+) -> None:
+    """How edges of rods move when they or others of the same rod are pushed, by the factored matrices: response (P, 7, 7) for each
+    pair (P, 2) of edges, which are sorted by the second: motion of the first, x y z of either end and turn, by a push on the
+    second. `owner`, `row` and `after` are the rod and the vertices of each edge."""
+    held = rods.held
+    last = -1
+    for p in range(len(pair)):
+        if pair[p, 1] == last:
+            continue
+        last = pair[p, 1]
+        r = owner[last]
+        for push in range(7):
+            at = 4 * row[last] + push if push < 3 else 4 * after[last] + push - 3 if push < 6 else 4 * row[last] + 3
+            for k in range(4 * rods.start[r], 4 * rods.start[r + 1]):
+                x[k] = 0.0
+            if not held[at // 4, at % 4]:
+                x[at] = 1.0
+                solve_matrix(rods, system, r, x)
+            m = p
+            while m < len(pair) and pair[m, 1] == last:
+                i = pair[m, 0]
+                for c in range(3):
+                    response[m, c, push] = x[4 * row[i] + c]
+                    response[m, 3 + c, push] = x[4 * after[i] + c]
+                response[m, 6, push] = x[4 * row[i] + 3]
+                m += 1
+
+
+@kernel
 def weigh_steps(c: Arrays, chosen: Ints, longest: Array, slope: Array, begin: int, stop: int) -> None:
     """longest[r] is how far system.trial goes, in segment lengths or radians, at most; slope[r] how the potential changes on it."""
     rods, trial, gradient = c.rods, c.system.trial, c.system.gradient
@@ -285,8 +347,9 @@ def retreat_rods(c: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -
 
 
 @kernel
-def finish_rods(c: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
-    """Accepts where the rods are. With `creep` they lose their speed: the step was given up."""
+def finish_rods(c: Arrays, chosen: Ints, h: float, creep: bool, smooth: bool, begin: int, stop: int) -> None:
+    """Accepts where the rods are. With `creep` they lose their speed: the step was given up. With `smooth` they will be accelerated
+    as they were: what a contact gave does not go on."""
     rods, state, stage = c.rods, c.state, c.stage
     q, v, a = state.q, state.v, state.a
     for k in range(begin, stop):
@@ -295,6 +358,6 @@ def finish_rods(c: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
         for i in range(first, end):
             for s in range(4):
                 v[i, s] = 0.0 if creep else (q[i, s] - stage.q[i, s]) / h
-                a[i, s] = 0.0  # what a push gave does not go on
+                a[i, s] = (v[i, s] - stage.v[i, s]) / h if smooth and not creep else 0.0
         measure(rods, c.geometry, r, c.log.energy, r)
         accept_iterate(state, c.geometry, first, end)

@@ -27,6 +27,8 @@ from .stepping import respond, step_rods_explicitly
 class Der2008Block(DerBlock):
     """It has an integrator of its own, whichever the simulation asks for."""
 
+    second_order = False
+
     def __init__(
         self,
         entries: Sequence[Entry],

@@ -20,6 +20,7 @@ from .coupled import (
     MOST_ATTEMPTS,
     begin_nets,
     finish_nets,
+    go_on_nets,
     linearise_nets,
     move_nets,
     probe_nets,
@@ -36,6 +37,8 @@ FOREVER = 1e30  # a step so long that inertia and damping have no part in the po
 
 
 class NetBlock:
+    second_order = True  # of coupled steps
+
     def __init__(
         self,
         entries: Sequence[Entry],
@@ -227,9 +230,19 @@ class NetBlock:
         return [unknowns, unknowns, unknowns, edges, elements, joints, edges, elements]
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        self.begin_stage(chosen, h, air_density, 1.0, still)
+
+    def begin_stage(self, chosen: Ints, h: float, air_density: float, at: float, still: bool = False) -> None:
         c = self._room()
         self._stage = h
-        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, first, last), chosen)
+        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, first, last), chosen)
+
+    def go_on(self, chosen: Ints, ratio: float) -> None:
+        c, h = self._room(), self._stage
+        self._share(lambda first, last, piece: go_on_nets(c, chosen, h, ratio, first, last), chosen)
+
+    def directors_now(self, row: Ints) -> Array:
+        return np.asarray(self._room().geometry.d1[self._samples.edge[row]])
 
     def probe(self, chosen: Ints, mobility: Array) -> None:
         c, out = self._room(), self._mobility
@@ -287,9 +300,9 @@ class NetBlock:
         c = self._room()
         self._share(lambda first, last, piece: retreat_nets(c, chosen, sizes, first, last), chosen)
 
-    def finish(self, chosen: Ints, creep: bool = False) -> None:
+    def finish(self, chosen: Ints, creep: bool = False, smooth: bool = False) -> None:
         c, h = self._room(), self._stage
-        self._share(lambda first, last, piece: finish_nets(c, chosen, h, creep, first, last), chosen)
+        self._share(lambda first, last, piece: finish_nets(c, chosen, h, creep, smooth, first, last), chosen)
         self._measured = False  # energies are those of the state, not of the iterate: a restored run has the same bits
         if creep:
             self.arrays.log.report[chosen, FAILURES] += 1.0

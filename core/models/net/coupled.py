@@ -30,10 +30,10 @@ MOST_ATTEMPTS = 7  # to get a positive definite matrix
 
 @kernel
 def begin_nets(
-    n: Nets, chosen: NDArray[int64], h: float, air_density: float, still: bool, begin: int, stop: int
+    n: Nets, chosen: NDArray[int64], h: float, air_density: float, still: bool, part_over: float, begin: int, stop: int
 ) -> None:
     """Takes nets back to their saved state and forward to a guess of where they will be after h; with `still` only what is held
-    goes on."""
+    goes on. Then a part of the step is over."""
     q, v, stage = n.state.q, n.state.v, n.stage
     for at in range(begin, stop):
         r = chosen[at]
@@ -45,26 +45,50 @@ def begin_nets(
         if n.material.damping_time[r] > 0.0:
             update_geometry(n, r)
             for j in range(n.graph.edges[r], n.graph.edges[r + 1]):
-                stage.stretch[j] = n.geometry.stretch[j]
+                stage.stretch0[j] = stage.stretch[j] = n.geometry.stretch[j]
             for e in range(n.graph.elements[r], n.graph.elements[r + 1]):
                 for c in range(5):
-                    stage.strain[e, c] = n.geometry.strain[e, c]
+                    stage.strain0[e, c] = stage.strain[e, c] = n.geometry.strain[e, c]
+        place_frames(n, r, part_over)
+        rest = _guess(n, r, h, 0.0, part_over)
+        if not still and not _guess(n, r, h, 1.0, part_over) < rest:
+            _guess(n, r, h, 0.0, part_over)
+        gyroscopic_forces(n, r, h)
+
+
+@kernel
+def go_on_nets(n: Nets, chosen: NDArray[int64], h: float, ratio: float, begin: int, stop: int) -> None:
+    """From the end of the first stage of SDIRK2 to a guess of where its second one ends."""
+    q, v, a, stage, geometry = n.state.q, n.state.v, n.state.a, n.stage, n.geometry
+    for at in range(begin, stop):
+        r = chosen[at]
+        for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
+            v[k] = (q[k] - stage.q[k]) / h
+            a[k] = (v[k] - stage.v[k]) / h
+            stage.q[k] += ratio * h * v[k]
+            stage.v[k] += ratio * h * a[k]
+            n.system.base[k] = q[k]
+        for j in range(n.graph.edges[r], n.graph.edges[r + 1]):
+            stage.stretch[j] = stage.stretch0[j] + ratio * (geometry.stretch[j] - stage.stretch0[j])
+        for e in range(n.graph.elements[r], n.graph.elements[r + 1]):
+            for c in range(5):
+                stage.strain[e, c] = stage.strain0[e, c] + ratio * (geometry.strain[e, c] - stage.strain0[e, c])
         place_frames(n, r, 1.0)
-        rest = _guess(n, r, h, 0.0)
-        if not still and not _guess(n, r, h, 1.0) < rest:
-            _guess(n, r, h, 0.0)
+        rest = _guess(n, r, h, 0.0, 1.0)
+        if not _guess(n, r, h, 1.0, 1.0) < rest:
+            _guess(n, r, h, 0.0, 1.0)
         gyroscopic_forces(n, r, h)
 
 
 @part
-def _guess(n: Nets, r: int, h: float, going: float) -> float:
+def _guess(n: Nets, r: int, h: float, going: float, part_over: float) -> float:
     """Places the iterate where the net was (`going` 0) or where its speed takes it (1). Returns the potential there, but for air
     and damping."""
     q, a, mass, force, stage = n.state.q, n.state.a, n.material.mass, n.forces.force, n.stage
     first, end = n.graph.unknowns[r], n.graph.unknowns[r + 1]
     for k in range(first, end):
         q[k] = stage.q[k] + going * h * (stage.v[k] + h * a[k])
-    place_held(n, r, 1.0)
+    place_held(n, r, part_over)
     if not update_geometry(n, r):
         return math.inf
     measure(n, r)
@@ -205,14 +229,15 @@ def retreat_nets(n: Nets, chosen: NDArray[int64], sizes: Array, begin: int, stop
 
 
 @kernel
-def finish_nets(n: Nets, chosen: NDArray[int64], h: float, creep: bool, begin: int, stop: int) -> None:
-    """Accepts where the nets are. With `creep` they lose their speed: the step was given up."""
+def finish_nets(n: Nets, chosen: NDArray[int64], h: float, creep: bool, smooth: bool, begin: int, stop: int) -> None:
+    """Accepts where the nets are. With `creep` they lose their speed: the step was given up. With `smooth` they will be accelerated
+    as they were: what a contact gave does not go on."""
     q, v, a = n.state.q, n.state.v, n.state.a
     for at in range(begin, stop):
         r = chosen[at]
         for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
             v[k] = 0.0 if creep else (q[k] - n.stage.q[k]) / h
-            a[k] = 0.0  # what a push gave does not go on
+            a[k] = (v[k] - n.stage.v[k]) / h if smooth and not creep else 0.0
         measure(n, r)
         accept_iterate(n, r)
         break_what_must(n, r)
