@@ -276,7 +276,7 @@ def _trouble(frames: int) -> str:
 
 
 def info(_: argparse.Namespace) -> int:
-    from .jit import cache_folder
+    from .kernel_cache import cache_folder
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"tendril        {VERSION}")

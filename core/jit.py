@@ -1,45 +1,57 @@
-"""How kernels are compiled: one decorator, one place on disk for the compiled code."""
+"""How kernels are compiled: two decorators.
+
+Without numba kernels are what they are in Python: they compute the same, some hundred times slower.
+"""
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
-from numba import config as numba_config
+import numpy as np
+
+from . import kernel_cache  # as a module, so that `_digest` leaves it out: what it does changes no compiled code
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+OLDEST_NUMBA = (0, 60)
+
 _SOURCES = Path(__file__).resolve().parent
 _IMPORT = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
-_folder: Path | None = None
 
 
-def set_cache_folder(folder: str | Path) -> None:
-    """Where compiled kernels are kept. To be called before any kernel is imported; the default is the user's cache."""
-    global _folder
-    _folder = _usable(Path(folder))
+def _import_numba() -> tuple[Any, str]:
+    """Numba, or why there is none. It need not be the one that was bundled: other add-ons may bring theirs."""
+    try:
+        import numba
+    except Exception as error:  # besides ImportError: whatever a library that does not fit raises
+        return None, f"{type(error).__name__}: {error}".split("\n")[0]
+    numbers = tuple(int(number) for number in re.findall(r"\d+", numba.__version__)[:2])
+    if numbers < OLDEST_NUMBA:
+        return None, f"version {numba.__version__} is too old, {'.'.join(map(str, OLDEST_NUMBA))} is needed"
+    return numba, ""
 
 
-def cache_folder() -> Path:
-    global _folder
-    if _folder is None:
-        home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-        _folder = _usable(Path(home or Path.home() / ".cache") / "tendril")
-    return _folder
+_numba, _missing = _import_numba()
+
+
+def why_not_compiled() -> str:
+    """Empty if kernels are compiled; otherwise the reason why they are not."""
+    return _missing
 
 
 def is_cold(model: str = "der") -> bool:
     """True as long as the stepping of a model has not been compiled, from this source on this machine."""
+    if _numba is None:
+        return False
     stepping = _SOURCES / "models" / model / "stepping.py"  # what takes longest to compile
-    return not any((cache_folder() / _digest(stepping)).rglob("*.nbi"))
+    return not any((kernel_cache.cache_folder() / _digest(stepping)).rglob("*.nbi"))
 
 
 def announce_compilation() -> None:
@@ -52,36 +64,50 @@ def announce_compilation() -> None:
 
 def kernel(function: F) -> F:
     """A compiled function on plain arrays: cached on disk, free of the GIL, IEEE arithmetic but for fused multiply-add."""
+    if _numba is None:
+        return _quiet(function)
     return _compiled(function, no_cfunc_wrapper=True)
 
 
 def part(function: F) -> F:
     """A part of kernels, which only they call. Without an entry from Python it compiles in half the time."""
+    if _numba is None:
+        return function
     return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
 
 def _compiled(function: F, **options: bool) -> F:
-    before = getattr(numba_config, "CACHE_DIR")  # another add-on may have its own  # noqa: B009
+    options = {**options, "nogil": True, "boundscheck": False}
+    arithmetic = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
     source = Path(function.__code__.co_filename).resolve()
-    setattr(numba_config, "CACHE_DIR", str(cache_folder() / _digest(source)))  # noqa: B010
+    before = _numba.config.CACHE_DIR  # another add-on may have its own
+    _numba.config.CACHE_DIR = str(kernel_cache.cache_folder() / _digest(source))
+    compiled = _numba.njit(**options, **arithmetic)(function)
     try:
-        compiled = numba.njit(  # type: ignore[call-overload]  # numba's stubs don't know all of its options
-            cache=True,
-            nogil=True,
-            error_model="numpy",
-            fastmath={"contract", "nsz", "arcp"},
-            boundscheck=False,
-            **options,
-        )(function)
+        compiled.enable_caching()
+        compiled._cache = kernel_cache.ForgivingCache(compiled._cache)
+    except (RuntimeError, OSError):
+        pass  # there is no place where a file can be written: it is compiled each time
     finally:
-        setattr(numba_config, "CACHE_DIR", before)  # noqa: B010
+        _numba.config.CACHE_DIR = before
     return cast(F, compiled)
+
+
+def _quiet(function: F) -> F:
+    """As compiled code does, it goes on with infinities and NaN and warns of nothing."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast(F, called)
 
 
 @cache
 def _digest(source: Path) -> str:
     """Of a source and all that it imports from here: numba itself would not notice a change in a function that a kernel calls."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(_numba.__version__.encode())
     for path in sorted(_with_imports(source)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -108,13 +134,3 @@ def _imports(source: Path) -> list[Path]:
         if path.with_suffix(".py").is_file() and _SOURCES in path.parents:
             paths.append(path.with_suffix(".py"))
     return paths
-
-
-def _usable(folder: Path) -> Path:
-    """The folder itself if it can be written to, a temporary one if not: a read-only disk is no error."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="tendril-numba-"))

@@ -235,7 +235,7 @@ def _zeros(n: int, rods: int, work: int, border: int, corners: int) -> Arrays:
             trial=zeros(4 * work),
             band=zeros(4 * work, COLUMN),
             border=zeros(4 * border, BORDER),
-            corner=zeros(corners if border else 0, BORDER, BORDER),
+            corner=zeros(corners if border else 1, BORDER, BORDER),  # open rods hand the first one on, unused
             packed=zeros(4 * work),
         ),
         log=Log(zeros(rods, 3), zeros(rods, 5)),

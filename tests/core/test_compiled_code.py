@@ -1,0 +1,144 @@
+"""Compiled code on disk: no disk is an error, two processes share one, and without numba there is none and all is as right."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+KERNEL = """
+    import sys
+    from tendril.core import kernel_cache
+    kernel_cache.set_cache_folder(sys.argv[1])
+    from tendril.core.jit import kernel
+
+    @kernel
+    def twice(x):
+        return 2 * x
+"""
+
+
+def start(folder, script, *arguments, before=None):
+    """A Python of its own whose kernel lies in a file, as numba wants it."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "script.py"
+    file.write_text(script)
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, str(file), *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=before
+    )
+
+
+def output(process):
+    said, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert not errors or errors.startswith("Tendril compiles its solver for this machine")
+    return said.strip()
+
+
+def run(folder, script, *arguments, before=None):
+    return output(start(folder, textwrap.dedent(script), *arguments, before=before))
+
+
+def files(folder, kind):
+    return sorted(Path(folder).rglob(f"*.{kind}"))
+
+
+CALL = KERNEL + "    print(twice(21), twice(1.5), sum(twice.stats.cache_hits.values()))"
+
+
+def test_it_is_kept_and_found_again(tmp_path):
+    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 0"
+    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+
+
+def test_a_full_disk_is_no_error(tmp_path):
+    resource = pytest.importorskip("resource")
+
+    def full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    assert run(tmp_path, CALL, tmp_path / "cache", before=full_disk) == "42 3.0 0"
+    assert not files(tmp_path / "cache", "nb?")
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    assert run(tmp_path, CALL, tmp_path / "file" / "cache") == "42 3.0 0"
+    assert len(files(tmp_path, "nbi")) == 1  # in a temporary folder
+
+
+def test_damaged_files_are_written_anew(tmp_path):
+    run(tmp_path, CALL, tmp_path / "cache")
+    for kind in ("nbi", "nbc"):
+        for path in files(tmp_path / "cache", kind):
+            path.write_bytes(path.read_bytes()[:40])
+        assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 0"
+        assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+
+
+def test_processes_that_compile_at_once_share_it(tmp_path):
+    script = textwrap.dedent(
+        KERNEL + "    print([twice(x) for x in eval(sys.argv[2])], sum(twice.stats.cache_hits.values()))"
+    )
+    asked = ["[1, 1.5]", "[2.5, 3j]", "[3j, 2]"]  # other types in another order, so that their files have other numbers
+    said = [output(p) for p in [start(tmp_path, script, tmp_path / "cache", x) for x in asked]]
+    assert [text[: text.index("]") + 1] for text in said] == ["[2, 3.0]", "[5.0, 6j]", "[6j, 4]"]
+    assert run(tmp_path, script, tmp_path / "cache", "[1, 1.5, 3j]") == "[2, 3.0, 6j] 3"
+
+
+def test_only_one_process_at_a_time_is_at_the_files(tmp_path):
+    script = textwrap.dedent("""
+        import sys, time
+        from tendril.core import kernel_cache
+        kernel_cache.set_cache_folder(sys.argv[1])
+        for _ in range(5):
+            with kernel_cache._alone(), kernel_cache._alone():
+                for word in ("in", "out"):
+                    with open(sys.argv[2], "a") as log:
+                        log.write(word + "\\n")
+                    time.sleep(0.02)
+    """)
+    for process in [start(tmp_path, script, tmp_path, tmp_path / "log") for _ in range(3)]:
+        output(process)
+    assert (tmp_path / "log").read_text().split() == ["in", "out"] * 15
+
+
+ROPE = """
+    import sys
+    {without}
+    import numpy as np
+    from tendril.core import Material, Mesh, Rod, Scene, Simulation, jit
+    scene = Scene(air_density=1.2, rod_contact=True)
+    points = np.linspace((0.0, 0.0, 0.05), (0.3, 0.0, 0.05), 4)
+    for shift in (0.0, 0.021):
+        rope = scene.add(Rod.from_points(points + (0, 0, shift), radius=0.01, material=Material.preset("nylon rope")))
+    scene.clamp(0, "start")
+    scene.collide(Mesh([(-1, -1, 0), (1, -1, 0), (0, 1, 0)], [(0, 1, 2)]))
+    frame = Simulation(scene, 24.0, substeps=1, threads=1).step_frame()
+    print(jit.why_not_compiled())
+    np.save(sys.argv[1], np.concatenate([frame.positions(0), frame.positions(1)]))
+"""
+
+
+def test_without_numba_it_computes_the_same(tmp_path):
+    assert run(tmp_path, ROPE.format(without=""), tmp_path / "with.npy") == ""
+    said = run(tmp_path, ROPE.format(without='sys.modules["numba"] = None'), tmp_path / "without.npy")
+    assert said == "ModuleNotFoundError: import of numba halted; None in sys.modules"
+    with_it, without = np.load(tmp_path / "with.npy"), np.load(tmp_path / "without.npy")
+    assert np.abs(with_it[4:, 2] - 0.071).max() > 1e-3  # it has moved
+    np.testing.assert_allclose(without, with_it, atol=1e-8)
+
+
+def test_a_numba_that_is_too_old_is_not_used(tmp_path):
+    script = """
+    import sys, types
+    sys.modules["numba"] = types.SimpleNamespace(__version__="0.56.4")
+    from tendril.core import jit
+    print(jit.why_not_compiled(), jit.kernel(lambda x: 2 * x)(21))
+    """
+    assert run(tmp_path, script) == "version 0.56.4 is too old, 0.60 is needed 42"

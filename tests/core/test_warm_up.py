@@ -1,0 +1,73 @@
+"""After warming up nothing is left to be compiled, and the cache keeps what is used."""
+
+import os
+import sys
+import time
+
+import numpy as np
+import pytest
+from numba.core.registry import CPUDispatcher
+from tendril.core import Material, Mesh, Rod, Scene, Simulation, kernel_cache, warm_up
+
+
+def compiled():
+    """What has been compiled, or loaded from disk, of all kernels that Python calls."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tendril.core"):
+            for value in vars(module).values():
+                if isinstance(value, CPUDispatcher):
+                    found[value.py_func.__module__, value.py_func.__name__] = tuple(map(str, value.signatures))
+    return found
+
+
+@pytest.mark.parametrize("contact", [False, True])
+def test_nothing_is_left_to_be_compiled(contact, monkeypatch, tmp_path):
+    monkeypatch.setattr(warm_up, "is_warm", lambda *_: False)
+    warm_up.warm_up(["der"], contact)
+    before = compiled()
+    material = Material.preset("steel cable")
+    scene = Scene(air_density=1.2, wind=(1.0, 0.0, 0.0), drag=0.1, rod_contact=contact)
+    angle = np.linspace(0.0, 6.0 * np.pi, 40)
+    coil = np.stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.3 + 0.01 * angle], axis=1)
+    for k in range(3):
+        rod = scene.add(Rod.from_points(coil + np.array((0.05 * k, 0.0, 0.1 * k)), radius=0.005, material=material))
+        scene.pin(rod, "start")
+        hold = scene.clamp(rod, "end")
+    ring = np.stack([0.1 * np.cos(angle[:14]), 0.1 * np.sin(angle[:14]), 0.01 + 0.0 * angle[:14]], axis=1)
+    scene.add(Rod.from_points(ring[:-1], radius=0.005, material=material, closed=True))
+    if contact:
+        scene.collide(
+            Mesh([(-1, -1, 0), (1, -1, 0), (0, 1, 0), (0, 0, -1)], [(0, 1, 2), (1, 0, 3), (2, 1, 3), (0, 2, 3)])
+        )
+    simulation = Simulation(scene, 24.0)
+    for frame in range(6):
+        simulation.move(hold, position=(0.01 * frame, 0.0, 0.0))
+        simulation.step_frame()
+        if frame == 3:
+            simulation.release(hold)
+    after = compiled()
+    assert {name: after[name] for name in after if after[name] != before.get(name, ())} == {}
+
+
+def test_a_mark_says_that_it_was_done(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_cache, "_folder", tmp_path)
+    assert not warm_up.is_warm(["der"], False)
+    (tmp_path / "ready").mkdir()
+    warm_up._mark("der", False).touch()
+    assert warm_up.is_warm(["der"], False)
+    assert not warm_up.is_warm(["der", "compact"], False)
+    assert not warm_up.is_warm(["der"], True)
+
+
+def test_code_that_nobody_uses_is_thrown_away(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_cache, "_folder", tmp_path)
+    used, unused, others = tmp_path / ("a" * 16), tmp_path / ("b" * 16), tmp_path / "somebody's"
+    for folder in (used, unused, others):
+        folder.mkdir()
+        (folder / "kernel.nbi").touch()
+    long_ago = time.time() - 1.1 * warm_up.FORGOTTEN
+    os.utime(unused, (long_ago, long_ago))
+    os.utime(others, (long_ago, long_ago))
+    warm_up._keep_what_is_used()
+    assert sorted(tmp_path.iterdir()) == sorted([used, others])
