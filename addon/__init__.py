@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from . import handlers, memory, operators, panels, preset_menu, properties
+from . import copies, handlers, memory, operators, panels, preferences, preset_menu, properties, solver
 
 _PARTS = (properties, operators, preset_menu, panels, handlers)
 
+_registered = False
+
 
 def register() -> None:
+    global _registered
+    other = copies.other_copy()
+    preferences.register(other)
+    if other:
+        print(copies.trouble(other))
+        return
     for part in _PARTS:
         part.register()
+    _registered = True
 
 
 def unregister() -> None:
-    for part in reversed(_PARTS):
-        part.unregister()
-    memory.clear()
+    global _registered
+    if _registered:
+        solver.unregister()
+        for part in reversed(_PARTS):
+            part.unregister()
+        memory.clear()
+        _registered = False
+    preferences.unregister()

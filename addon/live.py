@@ -6,9 +6,8 @@ import uuid
 
 import bpy
 
-from ..core import TendrilError
-from . import bodies, memory, rendering
-from .bridge import attachments, bullet, colliders, curves, rigid_bodies, rods, scenes
+from . import memory, migration, rendering, solver
+from .bridge import attachments, colliders, curves, rods, scenes
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .memory import forget, running_of, told_at, told_of_disk
@@ -20,12 +19,7 @@ Objects = dict[str, bpy.types.Object]  # by uid
 
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
-    """Looks where things are as the start frame is left: the user may have moved them while standing there. Where it is come back
-    to, rigid bodies stand as they did."""
-    if bullet.is_hidden(scene):
-        return
-    if scene.frame_current <= scenes.first_frame_of(scene) and not memory.rendering:
-        bodies.put_back(scene)
+    """Looks where things are as the start frame is left: the user may have moved them while standing there."""
     if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene):
         return
     if memory.rendering or scene.tendril.disk_baked:
@@ -39,13 +33,12 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if bullet.is_hidden(scene):
-        return
     if depsgraph.mode == "RENDER":
         rendering.show_frame(scene)
         return
     came_from_start = memory.standing.get(scene.session_uid) == scenes.first_frame_of(scene)
     stand(scene)
+    migration.migrate(bpy.data.objects)  # of another file, some may have been appended
     give_unique_ids()
     if scene.tendril.disk_baked:
         rendering.show_there(scene)
@@ -61,14 +54,13 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 def after_load() -> None:
     memory.clear()
-    bullet.lose()
+    migration.migrate(bpy.data.objects)
     for scene in bpy.data.scenes:
         stand(scene)
 
 
 def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Undo brings back the curve of another moment; it has to show the frame the scene stands at."""
-    bullet.lose()
     stand(scene)
     after_frame_change(scene, depsgraph)
 
@@ -87,13 +79,11 @@ def still_fits(scene: bpy.types.Scene) -> bool:
 
 def give_unique_ids() -> None:
     """A duplicated object brings the uid of its original along; the later one by name gets its own."""
-    marked = [obj.tendril for obj in rods.rods_in(bpy.data.objects)]
-    marked += [obj.tendril_body for scene in bpy.data.scenes for obj in rigid_bodies.dynamic_bodies(scene)]
     seen = {""}
-    for mark in marked:
-        if mark.uid in seen:
-            mark.uid = uuid.uuid4().hex
-        seen.add(mark.uid)
+    for obj in rods.rods_in(bpy.data.objects):
+        if obj.tendril.uid in seen:
+            obj.tendril.uid = uuid.uuid4().hex
+        seen.add(obj.tendril.uid)
 
 
 def _visit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Objects, came_from_start: bool) -> None:
@@ -129,7 +119,6 @@ def _visit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Obje
         if not memory.status(uid) and not obj.tendril.baked:
             with told_at([uid]):
                 show(obj, shown, frame, scene.frame_subframe, first, last)
-    bodies.show(scene, shown, frame, scene.frame_subframe)
 
 
 def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Objects) -> None:
@@ -140,13 +129,6 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     found, said = colliders.read_colliders(scene, depsgraph)
     memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said
-    memory.start_bodies.pop(scene.session_uid, None)
-    if rods.rods_pull(scene):
-        try:
-            read = rigid_bodies.read_bodies(scene, depsgraph, scene.tendril.substeps)
-        except TendrilError as error:
-            read = error  # told when it is needed
-        memory.start_bodies[scene.session_uid] = read
 
 
 def _compare_at_start(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | None:
@@ -181,10 +163,7 @@ def _describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | No
                 described[uid] = rods.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
     if not described:
         return None
-    read = memory.start_bodies.get(scene.session_uid)
-    if isinstance(read, TendrilError):
-        raise read
-    return scenes.describe_scene(scene, described, memory.start_colliders.get(scene.session_uid, {}), read)
+    return scenes.describe_scene(scene, described, memory.start_colliders.get(scene.session_uid, {}))
 
 
 def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> Running:
@@ -193,8 +172,9 @@ def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects
 
 
 def _begin(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> None:
+    solver.require(description, scene)
     running = _new(scene, description, objects)
-    running.begin(scene)
+    running.begin()
     memory.keep(scene, running)
     memory.trust_disk(scene)
     if scene.tendril.use_disk_cache:
@@ -217,7 +197,8 @@ def _go_on(
     if frame > scenes.last_frame_of(scene):
         return
     if running.simulation is None and frame == running.last_frame < scenes.last_frame_of(scene):
-        running.resume(scene, colliders.moved_colliders(scene, depsgraph, known)[0])
+        solver.require(running.description, scene)
+        running.resume(colliders.moved_colliders(scene, depsgraph, known)[0])
     elif running.simulation is not None and frame == running.last_frame + 1:
         places, lost = colliders.moved_colliders(scene, depsgraph, known)
         said = memory.collider_notes.setdefault(scene.session_uid, [])
@@ -226,7 +207,7 @@ def _go_on(
             with told_at([uid]):
                 if uid in running.uids:
                     running.release(uid, attachments.let_go(obj, depsgraph))
-        running.step(poses, places, rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {})
+        running.step(poses, places)
         if running.writes:
             with told_of_disk(scene):
                 running.write()

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...core import TendrilError
-from .. import live, memory
+from .. import live, memory, migration
 from ..baking.shape_keys import delete_bake
 from ..bridge import curves, rods
 from ..bridge.poses import pose_of
@@ -46,6 +46,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         curves.make_3d(obj.data)
         curves.keep_drawn(obj.data)
         settings.enabled = True
+        settings.format = migration.FORMAT
         settings.uid = uuid.uuid4().hex
         settings.shows_drawn = True
         settings.baked = False

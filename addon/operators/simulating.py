@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import bpy
 
-from .. import live
+from .. import live, memory, solver
 from ..baking.errors import BakeError
 
 # How long the window may wait for the next event while frames are simulated, s.
@@ -35,6 +35,7 @@ class Simulates:
             return self.execute(context)
         if not self._begin(context):
             return {"CANCELLED"}
+        solver.prepare_for(context.scene, memory.taking_part(context.scene).values())
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
         manager.progress_begin(0, 100)
@@ -49,6 +50,10 @@ class Simulates:
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
+        if solver.is_compiling():
+            context.workspace.status_text_set(f"{solver.told()}    ESC: cancel")
+            self._began = time.monotonic()
+            return {"RUNNING_MODAL"}
         result = self._advance(context, time.monotonic() + PATIENCE)
         if result:
             self._end(context)
@@ -60,8 +65,9 @@ class Simulates:
     def _advance(self, context: bpy.types.Context, until: float) -> set[str] | None:
         """Bakes on until that time; gives the result when it is done."""
         try:
-            while time.monotonic() < until:
-                self._progress = next(self._steps)
+            with solver.at_once():
+                while time.monotonic() < until:
+                    self._progress = next(self._steps)
         except StopIteration as end:
             if end.value is not None:
                 self.report({"WARNING"}, f"The motion is not exact since frame {end.value}: try more substeps")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .. import memory
-from ..bridge.rods import is_rod
+from .. import memory, migration, solver
+from ..bridge.rods import is_net, is_rod
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel
 
@@ -15,15 +15,15 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        message = memory.status(rod.uid)
-        if message:
-            layout.label(text=message, icon="ERROR")
+        for message in (memory.status(rod.uid), solver.trouble(), migration.trouble(rod)):
+            if message:
+                layout.label(text=message, icon="ERROR")
         kind = context.object.type
-        is_net = kind == "MESH" or (kind == "CURVE" and rod.tie_splines)
-        layout.prop(rod, "net_model" if is_net else "model")
-        if not is_net:
+        net = is_net(context.object)
+        layout.prop(rod, "net_model" if net else "model")
+        if not net:
             layout.prop(rod, "radius_from")
-        if is_net or rod.radius_from == "GIVEN" or rod.section != "CIRCLE":
+        if net or rod.radius_from == "GIVEN" or rod.section != "CIRCLE":
             layout.prop(rod, "radius")
         layout.prop(rod, "section")
         if rod.section != "CIRCLE":
@@ -31,7 +31,7 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         layout.prop(rod, "segment_length")
         if kind != "CURVE":
             layout.prop(rod, "use_attributes")
-        if is_net:
+        if net:
             return
         layout.prop(rod, "rest_shape")
         if rod.rest_shape == "CURLY":

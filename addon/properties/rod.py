@@ -1,7 +1,7 @@
 """A rod: what it is, and all that people set for it."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from .holds import HoldSettings
 from .material import MaterialSettings
@@ -39,6 +39,7 @@ class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, bpy
         default=True,
         options={"HIDDEN"},
     )
+    format: IntProperty(description="Of these settings: see migration.py", options={"HIDDEN"})
     baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"})
     model: EnumProperty(name="Model", description="How the rod is computed", items=_MODELS)
 

@@ -62,8 +62,8 @@ obj = bpy.data.objects.new("Rope", curve)
 bpy.context.collection.objects.link(obj)
 bpy.context.view_layer.objects.active = obj
 print(bpy.ops.tendril.rod_add())
-sys.modules[name + ".addon.running"]._choose_kernel_cache()
-print("kernels in", sys.modules[name + ".core.jit"].cache_folder())
+sys.modules[name + ".addon.solver"].choose_cache()
+print("kernels in", sys.modules[name + ".core.kernel_cache"].cache_folder())
 bpy.ops.preferences.addon_disable(module=name)
 print("left", [m for e in dir(bpy.app.handlers) if isinstance(m := getattr(bpy.app.handlers, e), list) and m
                and any(name in f.__module__ for f in m)])

@@ -1,0 +1,55 @@
+"""The add-on's own page in the preferences: what the solver is compiled with, and what is in its way."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..core.version import VERSION
+from . import copies, solver
+
+
+class TENDRIL_OT_compile(bpy.types.Operator):
+    """Compile the solver for this machine now, with all that lets rods touch, so that the first play need not wait for it"""
+
+    bl_idname = "tendril.compile"
+    bl_label = "Compile Now"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        if not solver.prepare(["der"], True):
+            from ..core import warm_up
+
+            warm_up.warm_up(["der"], True)
+        return {"FINISHED"}
+
+
+class TendrilPreferences(bpy.types.AddonPreferences):
+    bl_idname = __package__.rpartition(".")[0]
+    other = ""  # another copy of Tendril that is enabled
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.label(text=f"Tendril {VERSION}")
+        if self.other:
+            layout.label(text=copies.trouble(self.other), icon="ERROR")
+        elif solver.trouble():
+            layout.label(text=solver.trouble(), icon="ERROR")
+        elif solver.is_compiling():
+            layout.label(text=solver.told(), icon="TIME")
+        else:
+            row = layout.row()
+            row.label(text="The solver is compiled for this machine when a rod is first played", icon="INFO")
+            row.operator("tendril.compile")
+
+
+def register(other: str = "") -> None:
+    TendrilPreferences.other = other
+    bpy.utils.register_class(TendrilPreferences)
+    if not other:
+        bpy.utils.register_class(TENDRIL_OT_compile)
+
+
+def unregister() -> None:
+    if not TendrilPreferences.other:
+        bpy.utils.unregister_class(TENDRIL_OT_compile)
+    bpy.utils.unregister_class(TendrilPreferences)

@@ -1,0 +1,93 @@
+"""The solver is compiled while the window lives: on a thread, with a message, and playback goes on by itself."""
+
+import importlib.util
+import sys
+import threading
+
+import bpy
+import pytest
+from tendril.addon import memory, solver
+from tendril.core import jit, warm_up
+from tendril.tests.addon.building import make_rod
+
+
+@pytest.fixture
+def compiling(monkeypatch):
+    """As in a window, on a machine where nothing is compiled yet; `finish` ends the compilation."""
+    finish, asked = threading.Event(), []
+
+    def slow(models, contact):
+        asked.append((models, contact))
+        assert finish.wait(60)
+
+    monkeypatch.setattr(solver, "_has_window", lambda: True)
+    monkeypatch.setattr(warm_up, "is_warm", lambda *_: finish.is_set())
+    monkeypatch.setattr(warm_up, "warm_up", slow)
+    yield finish, asked
+    finish.set()
+    solver._thread.join(60)
+
+
+@pytest.fixture
+def rope():
+    obj = make_rod()
+    bpy.context.scene.frame_set(1)
+    return obj
+
+
+def test_playback_waits_for_it_and_goes_on_by_itself(compiling, rope):
+    finish, asked = compiling
+    scene = bpy.context.scene
+    scene.frame_set(2)
+    assert solver.is_compiling()
+    assert memory.status(rope.tendril.uid).startswith("The solver is being compiled")
+    assert memory.running_of(scene) is None
+    assert solver._look() > 0.0
+    finish.set()
+    solver._thread.join(60)
+    assert asked == [(["der"], False)]
+    assert solver._look() is None
+    assert scene.frame_current == 2
+    assert memory.status(rope.tendril.uid) == ""
+    assert memory.running_of(scene).last_frame == 2
+
+
+def test_a_user_who_went_elsewhere_is_left_there(compiling, rope):
+    finish, _ = compiling
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(5)
+    finish.set()
+    solver._thread.join(60)
+    solver._look()
+    assert bpy.context.scene.frame_current == 5
+
+
+def test_what_a_script_bakes_waits_for_nothing(compiling, rope):
+    _, asked = compiling
+    bpy.context.scene.frame_end = 3
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    assert rope.tendril.baked
+    assert not asked
+
+
+def test_what_rods_touch_is_compiled_with_them(compiling, rope):
+    _, asked = compiling
+    bpy.context.scene.tendril.rod_contact = True
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.frame_set(2)
+    assert asked == [(["der"], True)]
+
+
+def test_without_numba_one_sentence_says_so(monkeypatch):
+    assert solver.trouble() == ""
+    monkeypatch.setattr(jit, "_missing", "ImportError: no LLVM here")
+    said = "Rods are right, but some hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
+    assert solver.trouble() == said
+
+
+def test_a_numba_that_is_not_there_is_noticed_before_it_is_needed(monkeypatch):
+    monkeypatch.delitem(sys.modules, "tendril.core.jit")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    solver._not_installed.cache_clear()
+    assert "numba and llvmlite not installed" in solver.trouble()
+    solver._not_installed.cache_clear()
