@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-core test-addon test-long lint bench bench-peers package package-here clean
+.PHONY: demo test test-core test-addon test-long lint bench bench-peers package package-here test-package clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -54,5 +54,17 @@ package: $(VENV)/ready
 package-here: $(VENV)/ready
 	$(PY) -m tendril.packaging.package --platform here
 
+# The package in fresh Blenders that have nothing but what comes with Blender: installed, used, taken away.
+BLENDERS ?= 4.2 4.5 5.0
+test-package: $(VENV)/ready $(BLENDERS:%=.venv-blenders/%/ready)
+	$(PY) -m tendril.packaging.package --platform here --python 3.11
+	BLENDERS="$(BLENDERS)" $(PY) -m pytest tests/package -s
+
+.venv-blenders/%/ready: requirements/blender-%.txt
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-peers out
+	rm -rf $(VENV) .venv-peers .venv-blenders out

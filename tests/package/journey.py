@@ -1,0 +1,160 @@
+"""What a user does with the package, in a Blender of their own: `python journey.py STEP FOLDER [ZIP]`, each step a process.
+
+Run by test_journey.py in several Blenders, and by packaging/window in those that pip does not have for this Python.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+STEP, FOLDER = sys.argv[-3:-1] if sys.argv[-1].endswith(".zip") else sys.argv[-2:]
+FOLDER = Path(FOLDER).resolve()
+FOLDER.mkdir(parents=True, exist_ok=True)
+os.environ["BLENDER_USER_RESOURCES"] = str(FOLDER / "user")
+
+import bpy
+import numpy as np
+
+NAME = "bl_ext.user_default.tendril"
+BLEND = str(FOLDER / "rope.blend")
+EXTENSIONS = Path(bpy.utils.user_resource("EXTENSIONS"))
+# Seconds of this process: others may be busy.
+MOST_TO_ENABLE = 0.2
+MOST_TO_START = 1.5
+
+
+class Watch:
+    def __enter__(self):
+        self.began = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_):
+        self.passed, self.own = time.perf_counter() - self.began[0], time.process_time() - self.began[1]
+
+    def __str__(self):
+        return f"{self.own:.2f} s of the processor, {self.passed:.2f} s"
+
+
+def install():
+    """Install, enable, make a curve a rod, play, bake, save, disable."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    done = bpy.ops.extensions.package_install_files(repo="user_default", filepath=sys.argv[-1], enable_on_install=True)
+    assert done == {"FINISHED"}
+    assert hasattr(bpy.types.Object, "tendril")
+    rope = make_rope("Rope")
+    drawn = points(rope)
+    with Watch() as first:
+        bpy.context.scene.frame_set(2)
+    print(f"first frame, compiled, in {first}")
+    play(3, 24)
+    assert np.abs(points(rope) - drawn).max() > 0.1
+    check_bundled()
+    last = points(rope)
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(24)
+    assert np.abs(evaluated(rope) - last).max() < 1e-5
+    make_rope("Not baked")
+    assert bpy.ops.wm.save_as_mainfile(filepath=BLEND) == {"FINISHED"}
+    np.save(FOLDER / "last.npy", last)
+    cache = EXTENSIONS / ".user" / "user_default" / "tendril" / "numba"
+    assert list(cache.rglob("*.nbi")), f"nothing compiled in {cache}"
+    assert bpy.ops.preferences.addon_disable(module=NAME) == {"FINISHED"}
+    assert not hasattr(bpy.types.Object, "tendril")
+    left = [handler for handlers in all_handlers() for handler in handlers if NAME in handler.__module__]
+    assert not left
+
+
+def again():
+    """Reopen: what is baked plays without the add-on; enabled again, the rest is simulated, and starts at once."""
+    bpy.ops.wm.open_mainfile(filepath=BLEND)
+    rope, other = bpy.data.objects["Rope"], bpy.data.objects["Not baked"]
+    assert not hasattr(rope, "tendril")
+    bpy.context.scene.frame_set(24)
+    assert np.abs(evaluated(rope) - np.load(FOLDER / "last.npy")).max() < 1e-5
+    import addon_utils  # Blender's own, there since bpy was imported
+
+    addon_utils.extensions_refresh(addon_modules_pending=[NAME])  # wheels are unpacked when an add-on is first enabled
+    with Watch() as enabling:
+        addon_utils.enable(NAME, refresh_handled=True)  # as Blender does when it starts
+    print(f"enabled in {enabling}")
+    assert enabling.own < MOST_TO_ENABLE
+    assert not {"numba", "scipy"} & set(sys.modules)
+    assert rope.tendril.baked
+    assert other.tendril.enabled
+    bpy.context.scene.frame_set(1)
+    drawn = points(other)
+    with Watch() as starting:
+        bpy.context.scene.frame_set(2)
+    print(f"started in {starting}")
+    if (FOLDER / "began").exists():  # the first time Python compiles numba's own modules
+        assert starting.own < MOST_TO_START
+    (FOLDER / "began").touch()
+    play(3, 5)
+    assert np.abs(points(other) - drawn).max() > 1e-3
+    bpy.ops.wm.save_mainfile()
+
+
+def uninstall():
+    """Uninstall: nothing is left behind, and the file still opens and plays what was baked."""
+    repos = bpy.context.preferences.extensions.repos
+    number = next(k for k, repo in enumerate(repos) if repo.module == "user_default")
+    assert bpy.ops.extensions.package_uninstall(repo_index=number, pkg_id="tendril") == {"FINISHED"}
+    left = [path for path in EXTENSIONS.rglob("*") if path.is_file() and is_ours(path.relative_to(EXTENSIONS))]
+    assert not left, left[:10]
+    bpy.ops.wm.open_mainfile(filepath=BLEND)
+    bpy.context.scene.frame_set(24)
+    assert np.abs(evaluated(bpy.data.objects["Rope"]) - np.load(FOLDER / "last.npy")).max() < 1e-5
+
+
+def make_rope(name):
+    curve = bpy.data.curves.new(name, "CURVE")
+    curve.dimensions = "3D"
+    spline = curve.splines.new("POLY")
+    spline.points.add(20)
+    for k, point in enumerate(spline.points):
+        point.co = (0.05 * k, 0.0, 0.0, 1.0)
+    rope = bpy.data.objects.new(name, curve)
+    bpy.context.collection.objects.link(rope)
+    bpy.context.view_layer.objects.active = rope
+    bpy.context.scene.frame_end = 24
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    return rope
+
+
+def play(first, last):
+    for frame in range(first, last + 1):
+        bpy.context.scene.frame_set(frame)
+
+
+def points(obj):
+    return np.array([point.co[:3] for point in obj.data.splines[0].points])
+
+
+def evaluated(obj):
+    """As Blender draws them, shape keys and all."""
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    return np.array([vertex.co for vertex in mesh.vertices])
+
+
+def check_bundled():
+    """The compiler is the one of the package, NumPy is Blender's."""
+    for name in ("numba", "llvmlite"):
+        assert Path(sys.modules[name].__file__).is_relative_to(EXTENSIONS), sys.modules[name].__file__
+    assert not Path(np.__file__).is_relative_to(EXTENSIONS)
+    print(f"Blender {bpy.app.version_string}, NumPy {np.__version__}, numba {sys.modules['numba'].__version__}")
+
+
+def all_handlers():
+    found = (getattr(bpy.app.handlers, event) for event in dir(bpy.app.handlers))
+    return [handlers for handlers in found if isinstance(handlers, list)]
+
+
+def is_ours(path):
+    return any(part.lower().startswith(("tendril", "numba", "llvmlite", "scipy")) for part in path.parts)
+
+
+{"install": install, "again": again, "uninstall": uninstall}[STEP]()
+print(f"{STEP}: done", flush=True)
+os._exit(0)  # some Blenders crash or hang when the interpreter is left in order
