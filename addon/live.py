@@ -6,8 +6,9 @@ import uuid
 
 import bpy
 
-from . import memory, migration, rendering, solver
-from .bridge import attachments, colliders, curves, rods, scenes
+from ..core import TendrilError
+from . import bodies, memory, migration, rendering, solver
+from .bridge import attachments, bullet, colliders, curves, rigid_bodies, rods, scenes
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .memory import forget, running_of, told_at, told_of_disk
@@ -19,7 +20,12 @@ Objects = dict[str, bpy.types.Object]  # by uid
 
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
-    """Looks where things are as the start frame is left: the user may have moved them while standing there."""
+    """Looks where things are as the start frame is left: the user may have moved them while standing there. Where it is come back
+    to, rigid bodies stand as they did."""
+    if bullet.is_hidden(scene):
+        return
+    if scene.frame_current <= scenes.first_frame_of(scene) and not memory.rendering:
+        bodies.put_back(scene)
     if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene):
         return
     if memory.rendering or scene.tendril.disk_baked:
@@ -33,6 +39,8 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if bullet.is_hidden(scene):
+        return
     if depsgraph.mode == "RENDER":
         rendering.show_frame(scene)
         return
@@ -54,6 +62,7 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 def after_load() -> None:
     memory.clear()
+    bullet.lose()
     migration.migrate(bpy.data.objects)
     for scene in bpy.data.scenes:
         stand(scene)
@@ -61,6 +70,7 @@ def after_load() -> None:
 
 def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Undo brings back the curve of another moment; it has to show the frame the scene stands at."""
+    bullet.lose()
     stand(scene)
     after_frame_change(scene, depsgraph)
 
@@ -79,11 +89,13 @@ def still_fits(scene: bpy.types.Scene) -> bool:
 
 def give_unique_ids() -> None:
     """A duplicated object brings the uid of its original along; the later one by name gets its own."""
+    marked = [obj.tendril for obj in rods.rods_in(bpy.data.objects)]
+    marked += [obj.tendril_body for scene in bpy.data.scenes for obj in rigid_bodies.dynamic_bodies(scene)]
     seen = {""}
-    for obj in rods.rods_in(bpy.data.objects):
-        if obj.tendril.uid in seen:
-            obj.tendril.uid = uuid.uuid4().hex
-        seen.add(obj.tendril.uid)
+    for mark in marked:
+        if mark.uid in seen:
+            mark.uid = uuid.uuid4().hex
+        seen.add(mark.uid)
 
 
 def _visit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Objects, came_from_start: bool) -> None:
@@ -119,6 +131,7 @@ def _visit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Obje
         if not memory.status(uid) and not obj.tendril.baked:
             with told_at([uid]):
                 show(obj, shown, frame, scene.frame_subframe, first, last)
+    bodies.show(scene, shown, frame, scene.frame_subframe)
 
 
 def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Objects) -> None:
@@ -129,6 +142,13 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     found, said = colliders.read_colliders(scene, depsgraph)
     memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said
+    memory.start_bodies.pop(scene.session_uid, None)
+    if rods.rods_pull(scene):
+        try:
+            read = rigid_bodies.read_bodies(scene, depsgraph, scene.tendril.substeps)
+        except TendrilError as error:
+            read = error  # told when it is needed
+        memory.start_bodies[scene.session_uid] = read
 
 
 def _compare_at_start(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | None:
@@ -163,7 +183,10 @@ def _describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | No
                 described[uid] = rods.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
     if not described:
         return None
-    return scenes.describe_scene(scene, described, memory.start_colliders.get(scene.session_uid, {}))
+    read = memory.start_bodies.get(scene.session_uid)
+    if isinstance(read, TendrilError):
+        raise read
+    return scenes.describe_scene(scene, described, memory.start_colliders.get(scene.session_uid, {}), read)
 
 
 def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> Running:
@@ -174,7 +197,7 @@ def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects
 def _begin(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> None:
     solver.require(description, scene)
     running = _new(scene, description, objects)
-    running.begin()
+    running.begin(scene)
     memory.keep(scene, running)
     memory.trust_disk(scene)
     if scene.tendril.use_disk_cache:
@@ -198,7 +221,7 @@ def _go_on(
         return
     if running.simulation is None and frame == running.last_frame < scenes.last_frame_of(scene):
         solver.require(running.description, scene)
-        running.resume(colliders.moved_colliders(scene, depsgraph, known)[0])
+        running.resume(scene, colliders.moved_colliders(scene, depsgraph, known)[0])
     elif running.simulation is not None and frame == running.last_frame + 1:
         places, lost = colliders.moved_colliders(scene, depsgraph, known)
         said = memory.collider_notes.setdefault(scene.session_uid, [])
@@ -207,7 +230,7 @@ def _go_on(
             with told_at([uid]):
                 if uid in running.uids:
                     running.release(uid, attachments.let_go(obj, depsgraph))
-        running.step(poses, places)
+        running.step(poses, places, rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {})
         if running.writes:
             with told_of_disk(scene):
                 running.write()

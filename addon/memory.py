@@ -19,6 +19,7 @@ from .bridge import rods, scenes
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.poses import Array
+from .bridge.rigid_bodies import BodiesDescription
 from .moments import DiskFrames, copy, path_of
 from .running import Running
 from .showing import Recorded, Shown, Unable
@@ -33,6 +34,8 @@ _distrusted: set[int] = set()  # scenes whose frames on disk are outdated
 standing: dict[int, float] = {}  # per scene: the frame it stands at
 start_poses: dict[str, dict[str, Array]] = {}  # where a rod and what it is attached to are at the start frame, by uid
 start_colliders: dict[int, dict[str, ColliderDescription]] = {}  # the same of colliders, per scene
+# Rigid bodies at the start frame, of scenes in which rods pull on them; or why they can't be.
+start_bodies: dict[int, BodiesDescription | TendrilError] = {}
 collider_notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
 disk_notes: dict[int, str] = {}  # per scene: what is to be said of its cache on disk
 rendering: set[int] = set()  # scenes that are being rendered
@@ -42,7 +45,7 @@ not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render t
 def clear() -> None:
     for running in _running.values():
         running.close()
-    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders):
+    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders, start_bodies):
         memory.clear()
     for notes_of_scenes in (collider_notes, disk_notes, rendering, not_rendered):
         notes_of_scenes.clear()

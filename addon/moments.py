@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,9 @@ class Moment:
     poses: Mapping[str, Array]  # where things stood, by their keys
     released: frozenset[str] = frozenset()  # attachments that have let go
     not_exact_since: int | None = None
+    bodies: Mapping[str, Array] = field(
+        default_factory=dict
+    )  # (4, 4) of rigid bodies, as objects show them, by their keys
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Contents:
 
     rods: tuple[tuple[str, int], ...]  # uid and number of rows
     keys: tuple[str, ...]  # of poses
+    bodies: tuple[str, ...] = ()  # keys of rigid bodies
 
     @staticmethod
     def of(description: SceneDescription) -> Contents:
@@ -55,11 +59,12 @@ class Contents:
         return Contents(
             tuple((uid, len(part.described.rows)) for uid, part in description.parts.items()),
             (*keys, *description.colliders),
+            tuple(description.bodies.dynamic) if description.bodies else (),
         )
 
     @property
     def size(self) -> int:
-        return 2 + 18 * len(self.keys) + 3 * sum(rows for _, rows in self.rods)
+        return 2 + 18 * len(self.keys) + 16 * len(self.bodies) + 3 * sum(rows for _, rows in self.rods)
 
     def pack(self, moment: Moment) -> Array:
         since = moment.not_exact_since
@@ -67,6 +72,7 @@ class Contents:
         pieces.append(np.array([key in moment.poses for key in self.keys], dtype=np.float64))
         pieces.append(np.array([key in moment.released for key in self.keys], dtype=np.float64))
         pieces += [np.asarray(moment.poses.get(key, np.zeros((4, 4)))).ravel() for key in self.keys]
+        pieces += [np.asarray(moment.bodies[key]).ravel() for key in self.bodies]
         pieces += [moment.rows[uid].astype(np.float64).ravel() for uid, _ in self.rods]
         return np.concatenate(pieces)
 
@@ -75,6 +81,8 @@ class Contents:
         present, released = record[2 : 2 + count] == 1.0, record[2 + count : 2 + 2 * count] == 1.0
         poses = record[2 + 2 * count : 2 + 18 * count].reshape(-1, 4, 4)
         start = 2 + 18 * count
+        bodies = record[start : start + 16 * len(self.bodies)].reshape(-1, 4, 4)
+        start += bodies.size
         rows = {}
         for uid, number in self.rods:
             rows[uid] = record[start : start + 3 * number].astype(np.float32).reshape(-1, 3)
@@ -84,6 +92,7 @@ class Contents:
             {key: poses[k].copy() for k, key in enumerate(self.keys) if present[k]},
             frozenset(key for k, key in enumerate(self.keys) if released[k]),
             int(record[1]) if record[0] == 1.0 else None,
+            dict(zip(self.bodies, bodies.copy(), strict=True)),
         )
 
 
@@ -111,7 +120,14 @@ class DiskFrames:
         file = FrameCache.create(path, fingerprint, contents.size + state_size, description.first_frame)
         try:
             _contents_path(path).write_text(
-                json.dumps({"fingerprint": fingerprint, "rods": contents.rods, "keys": contents.keys})
+                json.dumps(
+                    {
+                        "fingerprint": fingerprint,
+                        "rods": contents.rods,
+                        "keys": contents.keys,
+                        "bodies": contents.bodies,
+                    }
+                )
             )
         except OSError as error:
             file.close()
@@ -137,7 +153,8 @@ class DiskFrames:
                 raise refused
             table = json.loads(_contents_path(path).read_text())
             rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
-            contents = Contents(rods, tuple(str(key) for key in table["keys"]))
+            keys, bodies = (tuple(str(key) for key in table[name]) for name in ("keys", "bodies"))
+            contents = Contents(rods, keys, bodies)
             fingerprint = str(table["fingerprint"])
         except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise refused from None

@@ -8,7 +8,7 @@ import itertools
 
 import bpy
 
-from . import memory
+from . import bodies, memory
 from .bridge import rods, scenes
 from .memory import told_at
 from .showing import check_showable, show, show_drawn
@@ -40,6 +40,7 @@ def show_there(scene: bpy.types.Scene) -> bool:
                 show_drawn(obj)
             else:
                 show(obj, shown, frame, scene.frame_subframe, first, last)
+    bodies.show(scene, shown, frame, scene.frame_subframe)
     return any(memory.status(uid) for uid in objects)
 
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from .bridge import curves
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
+from .bridge.engine import BlenderEngine
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription, held_motion
 from .moments import DiskFrames, Moment
@@ -35,6 +37,7 @@ class Running:
     description: SceneDescription
     settings: tuple[object, ...]  # as they were when it was made
     left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
+    engine: BlenderEngine | None = None  # where rigid bodies move
     simulation: Simulation | None = None  # none is needed to show what lies on disk
     disk: DiskFrames | None = None
     writable: bool = True  # until the disk refuses a frame
@@ -68,9 +71,9 @@ class Running:
     def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
         return self.description.parts[uid].described.layout == curves.layout(curve)
 
-    def begin(self) -> None:
+    def begin(self, scene: bpy.types.Scene) -> None:
         """A simulation that stands at the first frame."""
-        self.simulation = make_simulation(self.description)
+        self.simulation = self._make_simulation(scene)
         self.moments[self.first_frame] = first_moment(self.description)
         self._keep_state()
 
@@ -81,12 +84,18 @@ class Running:
         disk.append(self.first_frame, self.moments[self.first_frame], self.simulation.state())
         self.disk = disk
 
-    def resume(self, colliders: Mapping[str, Array]) -> None:
-        """Goes on from the last frame, in which colliders have these vertices."""
+    def _make_simulation(self, scene: bpy.types.Scene) -> Simulation:
+        if self.description.bodies is not None and self.engine is None:
+            self.engine = BlenderEngine(scene, self.description.bodies)
+        return make_simulation(self.description, self.engine)
+
+    def resume(self, scene: bpy.types.Scene, colliders: Mapping[str, Array]) -> None:
+        """Goes on from the last frame, in which colliders have these vertices. Raises TendrilError for rigid bodies of another
+        session: what is on disk does not tell where Blender's engine stood."""
         last = self.last_frame
         moment = self.moment(last)
         state = self.states.get(last)
-        simulation = make_simulation(self.description)
+        simulation = self._make_simulation(scene)
         simulation.restore(self.disk.state(last) if state is None else state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
@@ -109,9 +118,9 @@ class Running:
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
 
-    def step(self, poses: Poses, colliders: Mapping[str, Array]) -> None:
-        """One frame further, at whose end the objects stand at `poses` and colliders have these vertices; what is not
-        among them stays where it was."""
+    def step(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
+        """One frame further, at whose end the objects stand at `poses`, colliders have these vertices and rigid bodies that no
+        force moves stand at `fixed`; what is not among them stays where it was."""
         before = self.moment(self.last_frame).poses
         for part in self.description.parts.values():
             for key in part.described.start_poses:
@@ -123,6 +132,8 @@ class Running:
             if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
                 self.simulation.move_collider(number, vertices=vertices)
                 self.colliders[key] = vertices
+        if self.engine is not None:
+            self.engine.aim(fixed)
         frame = self.simulation.step_frame()
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
@@ -181,10 +192,11 @@ class Running:
                 rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains)
             else:  # it can't be seen now, and its holds were left behind
                 self.outdated = True
-        return Moment(rows, known, frozenset(self.released), self.not_exact_since)
+        bodies = shown_bodies(self.description, frame)
+        return Moment(rows, known, frozenset(self.released), self.not_exact_since, bodies)
 
 
-def make_simulation(description: SceneDescription) -> Simulation:
+def make_simulation(description: SceneDescription, engine: BlenderEngine | None) -> Simulation:
     choose_cache()
     from ..core import Simulation  # late: it imports numba and SciPy
 
@@ -193,6 +205,7 @@ def make_simulation(description: SceneDescription) -> Simulation:
         description.frame_rate,
         substeps=description.substeps,
         first_frame=description.first_frame,
+        engine=engine,
     )
     drawn = simulation.current()
     for part in description.parts.values():
@@ -204,4 +217,18 @@ def first_moment(description: SceneDescription) -> Moment:
     parts = description.parts
     poses = {key: pose for part in parts.values() for key, pose in part.described.start_poses.items()}
     poses.update({key: collider.pose for key, collider in description.colliders.items()})
-    return Moment({uid: part.described.rows for uid, part in parts.items()}, poses)
+    rows = {uid: part.described.rows for uid, part in parts.items()}
+    dynamic = description.bodies.dynamic if description.bodies else {}
+    return Moment(rows, poses, bodies={key: np.array(matrix, dtype=np.float64) for key, matrix in dynamic.items()})
+
+
+def shown_bodies(description: SceneDescription, frame: Frame) -> dict[str, Array]:
+    """(4, 4) how the objects of the rigid bodies stand in a frame, in units of the scene and with their scale."""
+    found: dict[str, Array] = {}
+    bodies = description.bodies
+    for number, (key, matrix) in enumerate(bodies.dynamic.items() if bodies else ()):
+        _, _, stretched = matrix.decompose()
+        found[key] = np.eye(4)
+        found[key][:3, :3] = frame.body_rotation(number) * np.array(stretched, dtype=np.float64)
+        found[key][:3, 3] = frame.body_position(number) / bodies.metres_per_unit
+    return found

@@ -7,11 +7,13 @@ from pathlib import Path
 import bpy
 
 from . import memory, moments
+from .bridge import bullet
 
 _before: dict[int, Path | None] = {}  # per scene: where its frames lie as the file is about to be saved
 
 
 def before_save() -> None:
+    bullet.lose()  # the hidden scene is not to be saved; it is made again when it is needed
     _before.clear()
     _before.update({scene.session_uid: moments.path_of(scene) for scene in bpy.data.scenes})
 

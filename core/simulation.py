@@ -383,9 +383,7 @@ class Simulation:
         return np.split(flat, np.cumsum(self._sizes)[:-1])
 
     def restore(self, state: ArrayLike, frame: int) -> None:
-        """Goes on from a state of `state()`, as frame `frame`. Not with an engine of its own, which has a state of its own."""
-        if self._bodies is not None and self._bodies.outside is not None:
-            raise TendrilError("state", "of bodies in an engine", "begin anew: only the engine knows its state")
+        """Goes on from a state of `state()`, as frame `frame`. With an engine only if that can go back, too."""
         cure = f"give an array of {self.state_size} numbers, made by state() of a simulation of the same scene"
         flat = array("state", state, (self.state_size,), cure)
         self.frame = whole("frame", frame, -(2**31), 2**31)

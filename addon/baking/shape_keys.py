@@ -15,6 +15,7 @@ from ..bridge.curves import Rows
 from ..bridge.points import are_in, count
 from ..bridge.scenes import range_of
 from .errors import BakeError
+from .keyframes import write_keyframes
 from .thinning import frames_to_keep
 
 
@@ -114,18 +115,4 @@ def _animate_evaluation_time(keys: bpy.types.Key, name: str, first_frame: int, c
     # An action of its own: Blender would put the keyframes into that of the object, if it has one.
     keys.animation_data_create().action = bpy.data.actions.new(name)
     keys.eval_time = 0.0
-    keys.keyframe_insert("eval_time", frame=first_frame)
-    fcurve = _fcurve(keys.animation_data, "eval_time")
-    fcurve.keyframe_points.add(count - 1)
-    times = np.arange(count, dtype=np.float32)
-    places = np.stack([times + first_frame, times], axis=1)
-    fcurve.keyframe_points.foreach_set("co", places.ravel())
-    linear = bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items["LINEAR"].value
-    fcurve.keyframe_points.foreach_set("interpolation", np.full(count, linear, dtype=np.int32))
-    fcurve.update()
-
-
-def _fcurve(animation: bpy.types.AnimData, path: str) -> bpy.types.FCurve:
-    if not hasattr(animation, "action_slot"):  # up to Blender 4.3
-        return animation.action.fcurves.find(path)
-    return animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves.find(path)
+    write_keyframes(keys, "eval_time", -1, first_frame, np.arange(count, dtype=np.float32))

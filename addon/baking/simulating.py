@@ -14,12 +14,18 @@ from ...core import TendrilError
 from .. import live, memory
 from ..bridge.rods import is_rod
 from ..bridge.scenes import range_of
-from . import disk, exporting, shape_keys
+from . import bodies, disk, exporting, shape_keys
 from .errors import BakeError
+
+
+def _make_keys(uids: list[str], scene: bpy.types.Scene) -> None:
+    shape_keys.make_all(uids, scene)
+    bodies.make_all(scene)
+
 
 # What makes frames stay, and what hinders it: per target.
 STORES: dict[str, Callable[[list[str], bpy.types.Scene], None]] = {
-    "SHAPE_KEYS": shape_keys.make_all,
+    "SHAPE_KEYS": _make_keys,
     "DISK": disk.keep,
     "ALEMBIC": exporting.export,
     "USD": exporting.export,

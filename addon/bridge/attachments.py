@@ -40,7 +40,16 @@ def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
 def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
     """Without the influence, which may be animated."""
     return tuple(
-        (a.where, a.spline, a.point, a.target.session_uid if a.target else 0, a.bone, a.vertex, a.use_rotation)
+        (
+            a.where,
+            a.spline,
+            a.point,
+            a.target.session_uid if a.target else 0,
+            a.bone,
+            a.vertex,
+            a.use_rotation,
+            a.use_pull,
+        )
         for a in obj.tendril.attachments
     )
 

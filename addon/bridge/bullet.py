@@ -77,6 +77,20 @@ class _Pushed:
         self.motors[1].push(along)
 
 
+_generation = 0  # of hidden worlds: those of an earlier one are lost
+
+
+def is_hidden(scene: bpy.types.Scene) -> bool:
+    return scene.name.startswith(HIDDEN)
+
+
+def lose() -> None:
+    """Undo, or another file: what hidden worlds know of Blender's data is void, and what is left of them is in the way."""
+    global _generation
+    _generation += 1
+    remove_hidden()
+
+
 class HiddenWorld:
     """Copies of a scene's rigid bodies. Everything is in units of the scene here."""
 
@@ -84,7 +98,8 @@ class HiddenWorld:
         self, scene: bpy.types.Scene, dynamic: Mapping[str, Matrix], fixed: Mapping[str, Matrix], exchanges: int
     ) -> None:
         """The bodies by their keys, with where they stand (with scale): those that forces move, and others."""
-        remove_hidden()
+        lose()
+        self._generation = _generation
         hidden = bpy.data.scenes.new(HIDDEN)
         with bpy.context.temp_override(scene=hidden, view_layer=hidden.view_layers[0]):
             bpy.ops.rigidbody.world_add()
@@ -177,6 +192,8 @@ class HiddenWorld:
 
     def step(self, forces: Array, torques: Array, fixed: Mapping[str, Matrix]) -> list[Matrix]:
         """One exchange further under forces on the bodies that forces move; the others then stand at `fixed`. Raises Lost."""
+        if self._generation != _generation:
+            raise Lost
         try:
             hidden = bpy.data.scenes[HIDDEN]
             layer = hidden.view_layers[0]

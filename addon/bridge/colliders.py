@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
 from .poses import Array, metres_per_unit
+from .rigid_bodies import bodies_in, is_dynamic
+from .rods import rods_pull
 
 # Blender gives the friction of its Collision physics in hundredths.
 BLENDER_FRICTION = 0.01
@@ -29,11 +31,24 @@ class ColliderDescription:
 
 
 def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
-    collection = scene.tendril.colliders
-    if collection is not None:
-        for obj in collection.all_objects:
-            if not obj.tendril.enabled:  # rods collide with each other on their own terms
+    """Those of the collection, and rigid bodies that do not move with the rods."""
+    for obj in _chosen(scene):
+        if not obj.tendril.enabled:  # rods collide with each other on their own terms
+            yield obj
+    if scene.tendril.use_rigid_bodies:
+        chosen, together = set(_chosen(scene)), rods_pull(scene)
+        for obj in bodies_in(scene):
+            if obj not in chosen and not (together and is_dynamic(obj)):
                 yield obj
+
+
+def is_chosen(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether it is in the collection of colliders."""
+    return obj in set(_chosen(scene))
+
+
+def _chosen(scene: bpy.types.Scene) -> Collection[bpy.types.Object]:
+    return scene.tendril.colliders.all_objects if scene.tendril.colliders is not None else ()
 
 
 def key_of(obj: bpy.types.Object) -> str:
@@ -84,17 +99,19 @@ def poses_of_colliders(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 
 def settings_of_colliders(scene: bpy.types.Scene) -> tuple[object, ...]:
-    return tuple((key_of(obj), *_surface(obj)) for obj in colliders_of(scene))
+    return tuple((key_of(obj), *_surface(obj, scene)) for obj in colliders_of(scene))
 
 
 def has_collision_physics(obj: bpy.types.Object) -> bool:
     return obj.collision is not None and obj.collision.use
 
 
-def _surface(obj: bpy.types.Object) -> tuple[float, float]:
+def _surface(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[float, float]:
     """Thickness in units of the scene, and friction."""
     if has_collision_physics(obj):
         return obj.collision.thickness_outer, BLENDER_FRICTION * obj.collision.cloth_friction
+    if obj.rigid_body is not None and not is_chosen(obj, scene):
+        return 0.0, obj.rigid_body.friction
     return obj.tendril_collider.thickness, obj.tendril_collider.friction
 
 
@@ -110,7 +127,7 @@ def _describe(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.type
     vertices, corners, triangles = _read(obj, scene, depsgraph)
     if not len(triangles):
         raise TendrilError("mesh", obj.name, "it has no faces")
-    thickness, friction = _surface(obj)
+    thickness, friction = _surface(obj, scene)
     shape = Mesh(vertices, triangles)
     pose = _matrix(obj.evaluated_get(depsgraph))
     return ColliderDescription(obj.name, shape, corners, thickness * metres_per_unit(scene), friction, pose)

@@ -31,6 +31,7 @@ class Held:
     place: Array  # (3,) m, where it is at the start
     follows: str  # whose pose: the uid of the object, the key of an attachment, or that of roots
     root: int = -1  # which of the roots it is
+    body: str = ""  # the key of a rigid body: then it is tied to that, and pulls on it
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class RodDescription:
     strands: tuple[Strand, ...]
     rods: tuple[Rod | Net, ...]  # one for each strand; or one net of all of them
     held: tuple[Held, ...]
+    pulling: tuple[Held, ...]  # on rigid bodies
     model: str
     friction: float
     pose: Array  # (4, 4) of the object at the start

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
-from ...core import TendrilError
-from .poses import Array, metres_per_unit, rigid_pose, scaled
+from ...core import Body, Box, Capsule, Cone, Cylinder, Hull, Mesh, Sphere, TendrilError
+from ...core.bodies.rotation import orthonormal
+from .poses import Array, metres_per_unit
 
 # Rods and bodies exchange forces at least so often a second: less often, ropes under load become springy or explode.
 EXCHANGES_PER_SECOND = 240.0
@@ -19,21 +21,56 @@ BODY_TYPE = "MESH"
 
 
 @dataclass(frozen=True)
-class BodyDescription:
-    """An active rigid body at the start frame, in metres. Holds no reference to Blender's data."""
+class BodiesDescription:
+    """The rigid bodies at the start frame. Holds no reference to Blender's data."""
 
-    name: str
-    mass: float  # kg
-    inertia: Array  # (3,) kg m2, about the object's own axes, as Bullet has it
-    friction: float
-    linear_damping: float  # 1/s
-    angular_damping: float
-    pose: Array  # (4, 4) without scale
+    described: Mapping[str, Body]  # those that forces move, by their keys: the k-th is the k-th of the core's scene
+    dynamic: Mapping[str, Matrix]  # the same, as they stand in units of the scene, with scale
+    fixed: Mapping[str, Matrix]  # the others
+    settings: tuple[object, ...]
+    exchanges: int  # in a frame
+    time_scale: float
+    metres_per_unit: float
+
+    @property
+    def signature(self) -> tuple[object, ...]:
+        """Equal for equal bodies; what the core knows of them is in its own."""
+        places = tuple((key, *(tuple(row) for row in m)) for key, m in (*self.dynamic.items(), *self.fixed.items()))
+        return places, self.settings, self.exchanges
 
 
 def key_of(obj: bpy.types.Object) -> str:
-    """Tells a body from all other objects for as long as Blender runs, whatever it is called."""
-    return f"body {obj.session_uid}"
+    """Tells a body from all other objects, whatever it is called: one that Tendril moves also in another session."""
+    return f"body {obj.tendril_body.uid or obj.session_uid}"
+
+
+def read_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, substeps: int) -> BodiesDescription:
+    """As they are now. Raises TendrilError for one that can't be followed."""
+    standing = {obj: obj.evaluated_get(depsgraph).matrix_world.copy() for obj in bodies_in(scene)}
+    dynamic = [obj for obj in standing if is_dynamic(obj)]
+    return BodiesDescription(
+        described={key_of(obj): describe_body(obj, scene, depsgraph) for obj in dynamic},
+        dynamic={key_of(obj): standing[obj] for obj in dynamic},
+        fixed={key_of(obj): matrix for obj, matrix in standing.items() if obj not in dynamic},
+        settings=settings_of_bodies(scene),
+        exchanges=exchanges_per_frame(scene, substeps),
+        time_scale=max(scene.rigidbody_world.time_scale, 1e-3) if scene.rigidbody_world else 1.0,
+        metres_per_unit=metres_per_unit(scene),
+    )
+
+
+def fixed_poses(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
+    """Where those bodies are now that forces do not move."""
+    fixed = (obj for obj in bodies_in(scene) if not is_dynamic(obj))
+    return {key_of(obj): obj.evaluated_get(depsgraph).matrix_world.copy() for obj in fixed}
+
+
+def pulled(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> bool:
+    """Whether the rod pulls on what it is attached to."""
+    target = attachment.target
+    if not attachment.use_pull or target is None or world_of(scene) is None or not is_dynamic(target):
+        return False
+    return target.name in scene.rigidbody_world.collection.objects
 
 
 def world_of(scene: bpy.types.Scene) -> bpy.types.RigidBodyWorld | None:
@@ -57,26 +94,60 @@ def is_dynamic(obj: bpy.types.Object) -> bool:
     body = obj.rigid_body
     if body is None or body.type != "ACTIVE":
         return False
-    return obj.tendril_body.moved or (body.enabled and not body.kinematic)
+    kept = obj.tendril_body
+    return not kept.baked and (kept.moved or (body.enabled and not body.kinematic))
 
 
 def dynamic_bodies(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     return (obj for obj in bodies_in(scene) if is_dynamic(obj))
 
 
-def describe_body(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> BodyDescription:
-    """Raises TendrilError for one that can't be followed."""
-    body = obj.rigid_body
-    pose = scaled(obj.evaluated_get(depsgraph).matrix_world, scene)
-    return BodyDescription(
-        name=obj.name,
+def describe_body(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Body:
+    """A rigid body of the core that weighs and turns like Blender's. Raises TendrilError for one that can't be followed."""
+    body, scale = obj.rigid_body, metres_per_unit(scene)
+    matrix = obj.evaluated_get(depsgraph).matrix_world
+    return Body(
+        shape_of(obj, depsgraph, scale),
         mass=body.mass,
-        inertia=inertia_of(obj, depsgraph) * metres_per_unit(scene) ** 2,
-        friction=body.friction,
+        position=np.array(matrix.translation, dtype=np.float64) * scale,
+        rotation=rotations_of([matrix])[0],
+        center=np.zeros(3),
+        inertia=np.diag(inertia_of(obj, depsgraph) * scale**2),
         linear_damping=_rate(body.linear_damping),
         angular_damping=_rate(body.angular_damping),
-        pose=rigid_pose(pose, f'the scale of "{obj.name}"'),
+        friction=body.friction,
     )
+
+
+def rotations_of(matrices: list[Matrix]) -> Array:
+    """(B, 3, 3) to more digits than Blender keeps, without scale."""
+    turned = np.array([matrix.to_quaternion().to_matrix() for matrix in matrices], dtype=np.float64).reshape(-1, 3, 3)
+    return orthonormal(turned)
+
+
+def shape_of(
+    obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, scale: float
+) -> Box | Capsule | Cone | Cylinder | Hull | Mesh | Sphere:
+    """What rods run into, in the body's axes and in metres."""
+    size, shape = _size(obj, depsgraph) * scale, obj.rigid_body.collision_shape
+    width = max(size[0], size[1])
+    if shape == "SPHERE":
+        return Sphere(0.5 * size.max())
+    if shape == "CAPSULE" and size[2] > width:
+        return Capsule(0.5 * width, size[2] - width)
+    if shape == "CAPSULE":
+        return Sphere(0.5 * width)
+    if shape == "CYLINDER":
+        return Cylinder(0.5 * width, size[2])
+    if shape == "CONE":
+        return Cone(0.5 * width, size[2])
+    if shape in ("CONVEX_HULL", "MESH"):
+        vertices = _vertices(obj, depsgraph) * scale
+        try:
+            return Hull(vertices)
+        except TendrilError:  # it is flat
+            pass
+    return Box(np.maximum(size, 1e-3 * size.max()))
 
 
 def settings_of_bodies(scene: bpy.types.Scene) -> tuple[object, ...]:
@@ -117,11 +188,10 @@ def exchanges_per_frame(scene: bpy.types.Scene, substeps: int) -> int:
 
 
 def inertia_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
-    """(3,) kg m2 in units of the scene: what Bullet makes of the shape, whose centre of mass is the object's origin."""
-    body = obj.rigid_body
-    size = np.array(obj.evaluated_get(depsgraph).dimensions, dtype=np.float64)
-    if not np.all(np.isfinite(size)) or size.max() <= 0.0:
-        raise TendrilError(f'the mesh of "{obj.name}"', "empty", "a rigid body needs a mesh with some size")
+    """(3,) kg m2 in units of the scene: what Blender makes of the shape, whose centre of mass is the object's origin. It does so
+    before it gives the shape the scale of the object."""
+    body, stretched = obj.rigid_body, obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
+    size = _size(obj, depsgraph) / np.abs(np.array(stretched, dtype=np.float64))
     shape, mass, margin = body.collision_shape, body.mass, body.collision_margin if body.use_margin else 0.04
     if shape == "SPHERE":
         return np.full(3, 0.1 * mass * size.max() ** 2)
@@ -138,6 +208,22 @@ def inertia_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
         return 3.0 * _box(mass, size)
     own_margin = 2.0 * margin if shape == "CONVEX_HULL" and body.use_margin else 0.0
     return _box(mass, size + own_margin)
+
+
+def _size(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
+    size = np.array(obj.evaluated_get(depsgraph).dimensions, dtype=np.float64)
+    if not np.all(np.isfinite(size)) or size.max() <= 0.0:
+        raise TendrilError(f'the mesh of "{obj.name}"', "empty", "a rigid body needs a mesh with some size")
+    return size
+
+
+def _vertices(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
+    """(n, 3) in the object's axes, with its scale."""
+    mesh = obj.data if obj.rigid_body.mesh_source == "BASE" else obj.evaluated_get(depsgraph).data
+    places = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", places)
+    stretched = obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
+    return places.reshape(-1, 3).astype(np.float64) * np.array(stretched, dtype=np.float64)
 
 
 def _box(mass: float, size: Array) -> Array:

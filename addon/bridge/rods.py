@@ -16,6 +16,8 @@ from .attachments import attached_poses, key_of
 from .curves import Rows, drawn_rows, per_point, spline_kinds, strand_sizes
 from .descriptions import Held, PointsDescription, RodDescription, TiedDescription
 from .poses import Array, metres_per_unit, pose_of
+from .rigid_bodies import key_of as key_of_body
+from .rigid_bodies import pulled
 from .shapes import constant_radius, radius_along, rest_shape, section_of, stiffness_along
 from .strands import SplineKind, Strand, make_strand
 
@@ -50,6 +52,12 @@ def out_of_reach(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.O
     for obj in objects:
         if is_rod(obj) and obj.library is None and obj.data.library is not None:
             yield obj
+
+
+def rods_pull(scene: bpy.types.Scene) -> bool:
+    """Whether rods of the scene pull on rigid bodies, so that these move with the rods."""
+    moving = (obj for obj in rods_in(scene.objects) if not obj.tendril.baked)
+    return any(pulled(attachment, scene) for obj in moving for attachment in obj.tendril.attachments)
 
 
 def find(uid: str) -> bpy.types.Object | None:
@@ -124,7 +132,7 @@ def describe_rod(
     if not kinds:
         raise TendrilError("the curve", "empty", "draw at least one spline")
     strands = _strands(settings, kinds, world, metres_per_unit(scene))
-    held = _held(obj, strands, poses)
+    held = _held(obj, scene, strands, poses)
     common = _common(obj, poses, rows, held)
     if is_net(obj):
         return _describe_tied(obj, scene, kinds, strands, held, common)
@@ -153,16 +161,23 @@ def describe_rod(
 
 def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held: Iterable[Held]) -> dict[str, Any]:
     uid = obj.tendril.uid
-    held = tuple(held)
+    held, pulling = _apart(held)
     return {
         "uid": uid,
         "rows": rows,
         "held": held,
+        "pulling": pulling,
         "friction": obj.tendril.friction,
         "pose": poses[uid],
         "start_poses": {key: poses[key] for key in (uid, *(hold.follows for hold in held))},
         "roots": poses.get(roots.key_of_all(uid)),
     }
+
+
+def _apart(held: Iterable[Held]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
+    """What something holds, and what pulls on rigid bodies."""
+    all_of_them = tuple(held)
+    return tuple(one for one in all_of_them if not one.body), tuple(one for one in all_of_them if one.body)
 
 
 def _world(rows: Rows, pose: Array) -> Array:
@@ -231,7 +246,7 @@ def _describe_tied(
     for hold in held:
         vertex = int(point_of[hold.strand][hold.vertex])
         once.setdefault(vertex, replace(hold, strand=0, vertex=vertex, place=joined.points[vertex].copy()))
-    common["held"] = tuple(once.values())
+    common["held"], common["pulling"] = _apart(once.values())
     return TiedDescription(
         kinds=kinds,
         strands=tuple(strands),
@@ -263,7 +278,7 @@ def _describe_mesh(
         vertex=strand.of_control[moved],
         ends=strand.edges,
         count=count,
-        **_common(obj, poses, rows, _held(obj, [strand], poses)),
+        **_common(obj, poses, rows, _held(obj, scene, [strand], poses)),
     )
 
 
@@ -279,7 +294,9 @@ def material_of(settings: bpy.types.PropertyGroup) -> Material:
     )
 
 
-def _held(obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Array]) -> list[Held]:
+def _held(
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: list[Strand], poses: Mapping[str, Array]
+) -> list[Held]:
     """All that is held: by attachments, by weight, at the ends. What is named first is stronger."""
     found: dict[tuple[int, int], Held] = {}
     settings = obj.tendril
@@ -292,7 +309,8 @@ def _held(obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Arra
                 cure = "another attachment holds the same point: remove one of the two"
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
             place = strands[strand].vertices[vertex].copy()
-            found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key)
+            body = key_of_body(attachment.target) if pulled(attachment, scene) else ""
+            found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key, body=body)
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
         for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
             _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)

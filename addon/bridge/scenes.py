@@ -18,6 +18,7 @@ from .attachments import settings_of_attachments
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
 from .poses import Array, metres_per_unit, moved_since
+from .rigid_bodies import BodiesDescription, settings_of_bodies
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,21 @@ class SceneDescription:
     first_frame: int
     frame_rate: float
     substeps: int
+    bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
 
     @property
     def signature(self) -> tuple[object, ...]:
         """Equal for equal simulations, as far as they are known at the start."""
         kinds = tuple((uid, part.described.kinds) for uid, part in self.parts.items())
-        return self.scene.fingerprint(), kinds, self.first_frame, self.frame_rate, self.substeps
+        bodies = None if self.bodies is None else self.bodies.signature
+        return self.scene.fingerprint(), kinds, self.first_frame, self.frame_rate, self.substeps, bodies
 
 
 def describe_scene(
-    scene: bpy.types.Scene, rods: Mapping[str, RodDescription], colliders: Mapping[str, ColliderDescription]
+    scene: bpy.types.Scene,
+    rods: Mapping[str, RodDescription],
+    colliders: Mapping[str, ColliderDescription],
+    bodies: BodiesDescription | None,
 ) -> SceneDescription:
     """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
     shared, scale = scene.tendril, metres_per_unit(scene)
@@ -89,13 +95,19 @@ def describe_scene(
     )
     for collider in colliders.values():
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
+    if not any(described.pulling for described in rods.values()):
+        bodies = None
+    numbers = {key: core_scene.add_body(body) for key, body in bodies.described.items()} if bodies else {}
+    frame_rate = scene.render.fps / scene.render.fps_base
     return SceneDescription(
         scene=core_scene,
-        parts={uid: _add(core_scene, described) for uid, described in rods.items()},
+        parts={uid: _add(core_scene, described, numbers) for uid, described in rods.items()},
         colliders=colliders,
         first_frame=first_frame_of(scene),
-        frame_rate=scene.render.fps / scene.render.fps_base,
-        substeps=shared.substeps,
+        # All goes as fast as the world of the bodies.
+        frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
+        substeps=bodies.exchanges if bodies else shared.substeps,
+        bodies=bodies,
     )
 
 
@@ -126,6 +138,7 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     return (
         (shared.substeps, shared.air_density, shared.drag, *shared.wind, shared.rod_contact),
         settings_of_colliders(scene),
+        settings_of_bodies(scene),
         (scene.use_gravity, *scene.gravity, units.system, units.scale_length),
         (first_frame_of(scene), render.fps, render.fps_base),
         tuple((uid, *_settings_of_rod(obj.tendril), settings_of_attachments(obj)) for uid, obj in rods.items()),
@@ -150,12 +163,14 @@ def held_motion(
         yield group.holds, positions, rotations if group.clamped else None
 
 
-def _add(scene: Scene, described: RodDescription) -> Part:
+def _add(scene: Scene, described: RodDescription, bodies: Mapping[str, int]) -> Part:
     ids = [scene.add(rod, model=described.model, friction=described.friction) for rod in described.rods]
     holds = []
     for held in described.held:
         hold = scene.clamp if held.clamped else scene.pin
         holds.append(hold(ids[held.strand], held.vertex))
+    for one in described.pulling:
+        scene.attach(ids[one.strand], one.vertex, bodies[one.body], kind="weld" if one.clamped else "ball")
     return Part(described, ids[0], tuple(holds))
 
 

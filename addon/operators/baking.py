@@ -7,7 +7,7 @@ from collections.abc import Generator
 import bpy
 
 from .. import memory
-from ..baking import disk, exporting
+from ..baking import bodies, disk, exporting
 from ..baking.errors import BakeError
 from ..baking.shape_keys import delete_bake
 from ..baking.simulating import bake, store, why_not_bakeable
@@ -96,6 +96,7 @@ class TENDRIL_OT_bake_delete(bpy.types.Operator):
             return {"CANCELLED"}
         if obj.tendril.baked:
             delete_bake(obj)
+            bodies.delete_all(context.scene)
         else:
             disk.release(context.scene)
         return {"FINISHED"}
@@ -115,6 +116,7 @@ class TENDRIL_OT_bake_delete_all(bpy.types.Operator):
             return {"CANCELLED"}
         for obj in baked:
             delete_bake(obj)
+        bodies.delete_all(context.scene)
         disk.release(context.scene)
         return {"FINISHED"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import memory
-from ..bridge.colliders import colliders_of, has_collision_physics
+from ..bridge.colliders import colliders_of, has_collision_physics, is_chosen
 from .base import RodPanel
 
 
@@ -18,6 +18,8 @@ class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
         layout.label(text="Shared by all rods of the scene")
         layout.prop(context.scene.tendril, "rod_contact")
         layout.prop(context.scene.tendril, "colliders")
+        if context.scene.rigidbody_world is not None:
+            layout.prop(context.scene.tendril, "use_rigid_bodies")
         for note in memory.notes(context.scene):
             layout.label(text=note, icon="ERROR")
 
@@ -39,6 +41,8 @@ class TENDRIL_PT_collider(bpy.types.Panel):
         layout.use_property_decorate = False
         if has_collision_physics(context.object):
             layout.label(text="Thickness (outer) and friction (cloth) are those of Collision", icon="INFO")
+        elif context.object.rigid_body is not None and not is_chosen(context.object, context.scene):
+            layout.label(text="Friction is that of Rigid Body", icon="INFO")
         else:
             layout.prop(context.object.tendril_collider, "thickness")
             layout.prop(context.object.tendril_collider, "friction")

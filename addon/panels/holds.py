@@ -60,6 +60,8 @@ class TENDRIL_PT_attachments(RodPanel, bpy.types.Panel):
         if target is not None and target.type == "MESH":
             layout.prop(attachment, "vertex")
         layout.prop(attachment, "use_rotation")
+        if target is not None and target.rigid_body is not None and target.rigid_body.type == "ACTIVE":
+            layout.prop(attachment, "use_pull")
         animated = layout.row()
         animated.use_property_decorate = True
         animated.prop(attachment, "influence")

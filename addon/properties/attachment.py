@@ -38,6 +38,13 @@ class TendrilAttachment(bpy.types.PropertyGroup):
         name="Orientation",
         description="The direction and the twist of the rod follow the target too; without it the rod turns freely",
     )
+    use_pull: BoolProperty(
+        name="Pull",
+        description="If the target is an active rigid body, the rod pulls on it and does not only follow. All active bodies of "
+        "the scene then move together with the rods, in Blender's own engine. What that can't do: force fields, bodies whose mesh "
+        "deforms, compound shapes, and settings that are animated",
+        default=True,
+    )
     influence: factor(
         "Influence",
         "Below a half the attachment lets go. Animate it to release a rod on the way; then it stays free",

@@ -20,6 +20,11 @@ class TendrilScene(CacheSettings, bpy.types.PropertyGroup):
         description="The meshes in this collection are what rods collide with, moving and deforming ones included",
         type=bpy.types.Collection,
     )
+    use_rigid_bodies: BoolProperty(
+        name="Rigid Bodies",
+        description="Rods collide with the rigid bodies of the scene, with the friction of these",
+        default=True,
+    )
     substeps: IntProperty(
         name="Substeps",
         description="Steps per frame. More are more exact and slower",

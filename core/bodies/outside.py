@@ -18,9 +18,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..errors import Array
+from ..errors import Array, TendrilError
 from ..geometry.rotations import are_rotations
 from ..holds import are_places, usable
+from ..models.state_of_rods import pack, unpack
 from .block import BodyBlock
 from .rotation import exponential, logarithm, orthonormal
 
@@ -44,6 +45,9 @@ class BodyEngine(Protocol):
         """Moves all bodies by h seconds under forces (B, 3) N on their centres of mass and torques (B, 3) N m in the world, on top
         of all that acts in the engine: gravity, damping, contacts, joints. Rows of kinematic bodies are not used."""
 
+    # It may also have `rewind(exchanges: int)`, which takes it back to where it stood after so many steps, or raises TendrilError.
+    # Without it a simulation can't be restored.
+
 
 class Outside:
     """Exchanges with an engine."""
@@ -57,6 +61,25 @@ class Outside:
         )  # centres of mass
         self._gap = np.zeros((2, len(block), 3))  # between the two when the step begins: places, turns
         self._widening = np.zeros_like(self._gap)  # of it, in the step before
+        self._exchanges = 0
+        self.state_size = 1 + sum(array.size for array in self._state())
+        self._start()
+
+    def _state(self) -> tuple[Array, ...]:
+        return (*self._there, self._gap, self._widening)
+
+    def pack_state(self, out: Array) -> None:
+        out[0] = self._exchanges
+        pack(self._state(), out[1:])
+
+    def restore(self, flat: Array) -> None:
+        """Takes the engine along. Raises TendrilError if it can't go back."""
+        rewind = getattr(self._engine, "rewind", None)
+        if rewind is None:
+            raise TendrilError("state", "of bodies in an engine", "begin anew: only the engine knows its state")
+        rewind(int(flat[0]))
+        self._exchanges = int(flat[0])
+        unpack(flat[1:], self._state())
         self._start()
 
     def _start(self) -> None:
@@ -72,6 +95,7 @@ class Outside:
         torque = (block.momentum() - self._momentum) / h + _times(inertia, pull[1])
         force[block.kinematic], torque[block.kinematic] = 0.0, 0.0
         told = self._ask(h, force, torque)
+        self._exchanges += 1
         if told is not None:
             expected = self._there.velocity + h * (force / mass + gravity)
             momentum = _times(inertia, self._there.angular_velocity) + h * torque

@@ -94,8 +94,9 @@ class SimulatedBodies:
         self.block = BodyBlock(scene.bodies)
         self.steps = BodySteps(scene, self.block, blocks, rods, integrator != "backward euler", tolerance)
         self.motion = BodyMotion(scene.bodies)
-        self.state_size = self.block.state_size + self.steps.forces.size
         self.outside = None if engine is None else Outside(engine, self.block)
+        self._own_size = self.block.state_size + self.steps.forces.size
+        self.state_size = self._own_size + (self.outside.state_size if self.outside else 0)
 
     def aim(self) -> None:
         """Kinematic bodies are where they should be at the end of the next step."""
@@ -111,10 +112,14 @@ class SimulatedBodies:
 
     def pack_state(self, out: Array) -> None:
         self.block.pack_state(out[: self.block.state_size])
-        out[self.block.state_size :] = self.steps.forces.ravel()
+        out[self.block.state_size : self._own_size] = self.steps.forces.ravel()
+        if self.outside is not None:
+            self.outside.pack_state(out[self._own_size :])
 
     def restore(self, flat: Array) -> None:
         self.block.unpack_state(flat[: self.block.state_size])
-        self.steps.forces[:] = flat[self.block.state_size :].reshape(-1, 6)
+        self.steps.forces[:] = flat[self.block.state_size : self._own_size].reshape(-1, 6)
         self.steps.impulse[:] = 0.0
         self.motion.put(self.block.positions(), self.block.state.rotation)
+        if self.outside is not None:
+            self.outside.restore(flat[self._own_size :])

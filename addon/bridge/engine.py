@@ -1,0 +1,84 @@
+"""Blender's rigid bodies as the engine that the core exchanges forces with. SI units on this side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...core import BodyPoses, TendrilError
+from ...core.bodies.rotation import logarithm
+from .bullet import HiddenWorld, Lost
+from .poses import Array, metres_per_unit
+from .rigid_bodies import BodiesDescription, rotations_of
+
+
+class BlenderEngine:
+    """Makes the hidden world when it is first needed, and makes it again when undo has taken it away: it then goes through all that
+    happened so far, which gives the same motion to the last bit."""
+
+    def __init__(self, scene: bpy.types.Scene, bodies: BodiesDescription) -> None:
+        self._scene, self._bodies = scene.session_uid, bodies
+        self._scale = metres_per_unit(scene)
+        self._world: HiddenWorld | None = None
+        self._past: list[tuple[Array, Array, Mapping[str, Matrix]]] = []
+        self._fixed = (dict(bodies.fixed), dict(bodies.fixed))  # where the frame begins and ends
+        self._exchange = 0  # of the frame
+        self.matrices = list(bodies.dynamic.values())  # with scale, in units of the scene
+        self._places, self._rotations = self._read(self.matrices)
+
+    def aim(self, fixed: Mapping[str, Matrix]) -> None:
+        """Where bodies that no force moves are at the end of the frame that begins now."""
+        end = {key: fixed.get(key, matrix) for key, matrix in self._fixed[1].items()}
+        self._fixed, self._exchange = (self._fixed[1], end), 0
+
+    def step(self, h: float, forces: Array, torques: Array) -> BodyPoses:
+        self._exchange += 1
+        given = (forces / self._scale, torques / self._scale**2, self._moved())
+        try:
+            matrices = self._ready().step(*given)
+        except Lost:
+            self._world = None
+            matrices = self._ready().step(*given)
+        self._past.append(given)
+        places, rotations = self._read(matrices)
+        velocities = (places - self._places) / h
+        spins = logarithm(rotations @ np.swapaxes(self._rotations, 1, 2)) / h
+        self.matrices, self._places, self._rotations = matrices, places, rotations
+        return BodyPoses(places, rotations, velocities, spins)
+
+    def rewind(self, exchanges: int) -> None:
+        """Back to where it stood after so many exchanges."""
+        if exchanges > len(self._past):
+            cure = f"go to the start frame: Blender's engine has done {len(self._past)} steps of them in this session"
+            raise TendrilError("steps of the rigid bodies", exchanges, cure)
+        self._past, self._world = self._past[:exchanges], None
+        self.matrices = list(self._bodies.dynamic.values())
+        fixed = dict(self._bodies.fixed)
+        for *_, moved in self._past:
+            fixed.update(moved)
+        self._fixed = (fixed, fixed)
+        self._ready()
+        self._places, self._rotations = self._read(self.matrices)
+
+    def _ready(self) -> HiddenWorld:
+        if self._world is None:
+            scene = next((one for one in bpy.data.scenes if one.session_uid == self._scene), None)
+            if scene is None:
+                raise Lost
+            self._world = HiddenWorld(scene, self._bodies.dynamic, self._bodies.fixed, self._bodies.exchanges)
+            for given in self._past:
+                self.matrices = self._world.step(*given)
+        return self._world
+
+    def _moved(self) -> dict[str, Matrix]:
+        """Where the fixed bodies are at the end of this exchange, of those that move."""
+        begin, end = self._fixed
+        part = min(self._exchange / self._bodies.exchanges, 1.0)
+        return {key: begin[key].lerp(end[key], part) for key in end if begin[key] != end[key]}
+
+    def _read(self, matrices: list[Matrix]) -> tuple[Array, Array]:
+        places = np.array([matrix.translation for matrix in matrices], dtype=np.float64).reshape(-1, 3)
+        return places * self._scale, rotations_of(matrices)

@@ -1,0 +1,200 @@
+"""Rods that pull on Blender's rigid bodies, in Blender's own engine."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+from tendril.addon import memory
+from tendril.addon.bridge import bullet
+from tendril.addon.bridge.curves import read_rows
+from tendril.tests.addon.building import activate, make_rod, status
+from tendril.tests.addon.test_attachments import attach
+from tendril.tests.addon.test_hidden_world import make_body
+from tendril.tests.addon.test_operators import refuses
+
+
+def rope(start, end, count=16, **settings):
+    points = np.linspace(start, end, count)
+    return make_rod(("POLY", points), **{"start_hold": "PIN", "radius": 0.01, **settings})
+
+
+def play_bodies(last, *objects, first=1):
+    """(frames, objects, 4, 4): where they stand."""
+    found = []
+    for frame in range(first, last + 1):
+        bpy.context.scene.frame_set(frame)
+        assert not [status(rod) for rod in bpy.data.objects if rod.type == "CURVE" and status(rod)]
+        found.append([np.array(obj.matrix_world) for obj in objects])
+    return np.array(found)
+
+
+def pendulum(**settings):
+    """A ball on a rope of a metre, drawn to the side."""
+    ball = make_body("SPHERE", at=(0.9, 0.0, 0.0), size=(0.2, 0.2, 0.2), mass=2.0)
+    rod = rope((0.0, 0.0, 0.0), (0.8, 0.0, 0.0), **settings)
+    attach(rod, ball)
+    return rod, ball
+
+
+def test_a_ball_swings_on_a_rope_and_its_surface_stays_at_the_rope():
+    rod, ball = pendulum()
+    bodies = play_bodies(25, ball)[:, 0]
+    for frame, matrix in enumerate(bodies, start=1):
+        bpy.context.scene.frame_set(frame)
+        tied = matrix @ [-0.1, 0.0, 0.0, 1.0]
+        np.testing.assert_allclose(read_rows(rod.data)[-1], tied[:3], atol=2e-4)
+        assert np.linalg.norm(np.diff(read_rows(rod.data), axis=0), axis=1).sum() == pytest.approx(0.8, rel=3e-3)
+    assert bodies[:, 2, 3].min() < -0.8
+    assert bodies[-1, 0, 3] < -0.3
+    assert ball.rigid_body.kinematic
+    assert ball.tendril_body.moved
+
+
+def test_without_pull_the_body_falls_and_the_rope_follows():
+    rod, ball = pendulum(start_hold="FREE")
+    rod.tendril.attachments[0].use_pull = False
+    bodies = play_bodies(13, ball)[:, 0]
+    assert not ball.rigid_body.kinematic
+    np.testing.assert_allclose(bodies[-1, 2, 3], -0.5 * 9.81 * 0.25, atol=0.03)
+    np.testing.assert_allclose(read_rows(rod.data)[-1], bodies[-1, :3, 3] - [0.1, 0, 0], atol=2e-3)
+    assert memory.running_of(bpy.context.scene).engine is None
+
+
+def test_the_start_frame_has_everything_as_it_was():
+    _, ball = pendulum()
+    ball.rotation_euler = (0.2, 0.3, 0.4)
+    before = [tuple(ball.location), tuple(ball.rotation_euler)]
+    play_bodies(6, ball)
+    assert ball.location[2] < -0.05
+    bpy.context.scene.frame_set(1)
+    assert [tuple(ball.location), tuple(ball.rotation_euler)] == before
+    assert not ball.rigid_body.kinematic
+    assert not ball.tendril_body.moved
+
+
+def test_a_second_run_and_a_run_after_undo_are_the_same_to_the_last_bit():
+    _, ball = pendulum()
+    bpy.ops.ed.undo_push(message="Start")
+    first = play_bodies(14, ball)
+    assert bpy.ops.tendril.cache_delete() == {"FINISHED"}
+    np.testing.assert_array_equal(play_bodies(14, ball), first)
+    bpy.context.scene.frame_set(1)
+    memory.forget(bpy.context.scene)
+    halfway = play_bodies(7, ball)
+    bpy.ops.ed.undo_push(message="Halfway")
+    bpy.data.objects["Rope"].location.z += 1.0
+    bpy.ops.ed.undo_push(message="Moved")
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    ball = bpy.data.objects["Sphere"]
+    rest = play_bodies(14, ball, first=8)
+    np.testing.assert_array_equal(np.concatenate([halfway, rest]), first)
+
+
+def test_undo_after_a_run_starts_over_with_the_same_motion():
+    _, ball = pendulum()
+    bpy.ops.ed.undo_push(message="Start")
+    name = ball.name
+    first = play_bodies(8, ball)
+    bpy.ops.ed.undo_push(message="Played")
+    bpy.ops.ed.undo()
+    ball = bpy.data.objects[name]
+    np.testing.assert_array_equal(play_bodies(8, ball), first)
+
+
+def test_the_hidden_scene_is_gone_when_the_add_on_is_and_is_not_saved(tmp_path):
+    _, ball = pendulum()
+    play_bodies(4, ball)
+    path = tmp_path / "saved.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    with bpy.data.libraries.load(str(path)) as (there, _):
+        assert list(there.scenes) == ["Scene"]
+        assert not [name for name in there.objects if name.startswith(bullet.HIDDEN)]
+    after = play_bodies(8, ball, first=5)
+    assert np.all(np.isfinite(after))
+
+
+def test_the_bake_is_the_live_motion_and_plays_without_the_add_on():
+    rod, ball = pendulum()
+    scene = bpy.context.scene
+    scene.frame_end = 12
+    live = play_bodies(12, ball)
+    scene.frame_set(1)
+    activate(rod)
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    memory.clear()
+    bullet.remove_hidden()
+    for frame in (1, 7, 12, 4):
+        scene.frame_set(frame)
+        np.testing.assert_allclose(np.array(ball.matrix_world), live[frame - 1, 0], atol=2e-6)
+    assert ball.animation_data.action is not None
+    assert bpy.ops.tendril.bake_delete() == {"FINISHED"}
+    assert ball.animation_data.action is None
+    assert not ball.rigid_body.kinematic
+    scene.frame_set(1)
+    np.testing.assert_allclose(np.array(ball.matrix_world), live[0, 0], atol=1e-7)
+    np.testing.assert_array_equal(play_bodies(12, ball), live)
+
+
+def test_a_body_that_is_animated_keeps_the_rest_of_its_animation():
+    rod, ball = pendulum()
+    ball.scale = (1.0, 1.0, 1.0)
+    ball.keyframe_insert("hide_render", frame=1)
+    action = ball.animation_data.action
+    bpy.context.scene.frame_end = 5
+    activate(rod)
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    assert ball.animation_data.action != action
+    assert bpy.ops.tendril.bake_delete() == {"FINISHED"}
+    assert ball.animation_data.action == action
+
+
+def test_the_speed_of_the_world_is_that_of_the_rods():
+    _, ball = pendulum()
+    full = play_bodies(7, ball)
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.rigidbody_world.time_scale = 0.5
+    slow = play_bodies(13, ball)
+    np.testing.assert_allclose(slow[::2], full, atol=3e-3)
+
+
+def test_units_do_not_matter():
+    """A scene in centimetres moves as one in metres does."""
+    rod, ball = pendulum()
+    metres = play_bodies(10, ball)
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    scene.unit_settings.scale_length = 0.01
+    assert scene.unit_settings.system == "METRIC"
+    rod.tendril.radius = 1.0
+    rod.scale = (100.0, 100.0, 100.0)
+    ball.data.transform(Matrix.Scale(100.0, 4))  # Blender takes the inertia of a body without the object's scale
+    ball.location = (90.0, 0.0, 0.0)
+    scene.gravity = (0.0, 0.0, -981.0)
+    bpy.context.view_layer.update()
+    centimetres = play_bodies(10, ball)
+    np.testing.assert_allclose(centimetres[:, 0, :3, 3] / 100.0, metres[:, 0, :3, 3], atol=1e-4)
+
+
+def test_a_passive_body_holds_up_a_rope():
+    make_body(size=(2.0, 2.0, 0.2), at=(0.5, 0.0, -0.25), kind="PASSIVE")
+    rod = rope((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), start_hold="FREE")
+    for frame in range(1, 20):
+        bpy.context.scene.frame_set(frame)
+    assert status(rod) == ""
+    assert read_rows(rod.data)[:, 2].min() > -0.15
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.tendril.use_rigid_bodies = False
+    for frame in range(1, 20):
+        bpy.context.scene.frame_set(frame)
+    assert read_rows(rod.data)[:, 2].max() < -1.0
+
+
+def test_a_body_without_size_is_told():
+    ball = make_body("SPHERE", at=(0.9, 0.0, 0.0))
+    ball.data.clear_geometry()
+    rod = rope((0.0, 0.0, 0.0), (0.8, 0.0, 0.0))
+    attach(rod, ball)
+    for frame in (1, 2):
+        bpy.context.scene.frame_set(frame)
+    assert "some size" in status(rod)
+    refuses(bpy.ops.tendril.bake, "some size")
