@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Material, Rod, Scene, Simulation
-from . import compact_workloads, contact_workloads, net_workloads, workloads
+from . import clothoid_workloads, compact_workloads, contact_workloads, net_workloads, workloads
 from .reference import reference_seconds
 
 SEGMENTS = [200 * 2**k for k in range(7)]  # in one rod
@@ -64,7 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
         seconds, figure = workloads.best_of(contact_workloads.TIMES.get(name, 1), work)
         title = (work.__doc__ or "").split(":")[1].split(",")[0].strip()
         add(f"{name} {title}", seconds, contact_workloads.LIMITS[name], **figure)
-    for name, seconds, limits, figure in (*compact_workloads.table(), *net_workloads.rows()):
+    for name, seconds, limits, figure in (
+        *compact_workloads.table(),
+        *net_workloads.rows(),
+        *clothoid_workloads.rows(),
+    ):
         add(name, seconds, limits, **figure)
     if not options.quick:
         for name, seconds, figure in contact_scaling():

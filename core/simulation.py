@@ -92,6 +92,7 @@ class Simulation:
                     integrator=integrator,
                     tolerance=tolerance,
                     workers=workers,
+                    touching=self._can_touch,
                 )
             )
         self._vertices = [vertex_rows(block) for block in self.blocks]
@@ -130,9 +131,13 @@ class Simulation:
     def _of_block(self, number: int) -> list[Entry]:
         return [entry for (block, _), entry in zip(self._rods, self.scene.entries, strict=True) if block == number]
 
+    @property
+    def _can_touch(self) -> bool:
+        return self.scene.rod_contact or bool(self.scene.colliders)
+
     def _make_contact(self, tolerance: float, workers: Workers) -> tuple[ContactSolver, Substeps] | tuple[None, None]:
         """None where nothing can touch: then nothing of contact needs to be compiled."""
-        if not (self.scene.rod_contact or self.scene.colliders):
+        if not self._can_touch:
             return None, None
         from .contact.colliders import ColliderMotion
         from .contact.solver import ContactSolver
@@ -192,6 +197,17 @@ class Simulation:
         if self._bodies is None:
             raise TendrilError("body", body, "give the id that scene.add_body returned")
         self._bodies.motion.aim(body, position, rotation)
+
+    def grow(self, rod: int, length: float | None = None, curvature: ArrayLike | None = None) -> None:
+        """Gives a "clothoid" rod another natural length (m), or another natural twist and curvatures (1/m): three numbers, or a row
+        of them for each node. Called before every frame, a little at a time, it is growth. Sample points stay as many as the rod
+        was described with: describe it as long as it will be, and let it begin shorter."""
+        whole("rod", rod, 0, len(self.scene.entries) - 1)
+        block_number, number = self._rods[rod]
+        block = self.blocks[block_number]
+        if not hasattr(block, "grow"):
+            raise TendrilError("rod", rod, 'only rods of the model "clothoid" grow')
+        block.grow(number, length, curvature)
 
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""

@@ -31,8 +31,10 @@ def make_block(
     integrator: str,
     tolerance: float,
     workers: Workers,
+    touching: bool,
 ) -> ModelBlock:
-    """The block of all rods of one model; `holds` come with the number of their rod within the block."""
+    """The block of all rods of one model; `holds` come with the number of their rod within the block; `touching` says whether
+    anything can touch them."""
     chosen = OF_MODEL[model]
     if integrator not in chosen:
         raise TendrilError("integrator", integrator, f"{model} rods take one of {', '.join(chosen)}")
@@ -59,5 +61,7 @@ def make_block(
     if model == "clothoid":
         from .clothoid.block import ClothoidBlock
 
-        return ClothoidBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+        return ClothoidBlock(
+            entries, holds, integrator=integrator, tolerance=tolerance, workers=workers, touching=touching
+        )
     raise AssertionError(f"Scene.add lets no such model through: {model}")

@@ -23,19 +23,23 @@ PAPER_UNKNOWNS = 24  # of 7 clothoids
 LENGTH = math.hypot(2.0 * math.pi * TURNS * RADIUS, TURNS * PITCH)
 
 
-def helix(edges: int) -> np.ndarray:
+def helix(edges: int, turns: float = TURNS, radius: float = RADIUS, pitch: float = PITCH) -> np.ndarray:
     s = np.linspace(0.0, 1.0, edges + 1)
-    angle = 2.0 * math.pi * TURNS * s
-    return np.stack([RADIUS * np.cos(angle), RADIUS * np.sin(angle), -TURNS * PITCH * s], axis=1)
+    angle = 2.0 * math.pi * turns * s
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), -turns * pitch * s], axis=1)
+
+
+def hung(model: str, edges: int, elements: Elements | int | None = None) -> Scene:
+    """The rod before it is let go, clamped at its upper end."""
+    scene = Scene()
+    rod = Rod.from_points(helix(edges), radius=1e-3, stiffness=MADE_OF)
+    scene.clamp(scene.add(rod, model, elements=elements), "start")
+    return scene
 
 
 def at_rest(model: str, edges: int, elements: Elements | None = None) -> tuple[np.ndarray, float]:
     """Where the points compared are, and the seconds that took."""
-    scene = Scene()
-    scene.clamp(
-        scene.add(Rod.from_points(helix(edges), radius=1e-3, stiffness=MADE_OF), model, elements=elements), "start"
-    )
-    sim = Simulation(scene, threads=1, tolerance=1e-9)
+    sim = Simulation(hung(model, edges, elements), threads=1, tolerance=1e-9)
     start = time.perf_counter()
     if not sim.settle(stable=False):
         return np.full((len(COMPARED), 3), np.nan), math.inf

@@ -300,3 +300,30 @@ def test_a_flat_section_bends_where_it_is_thin() -> None:
         np.tile(np.eye(3), (len(frames), 1, 1)), abs=1e-12
     )
     assert frames[:, 1, 1] == pytest.approx(np.ones(len(frames)), abs=1e-9)
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_velocities_are_those_of_the_unknowns(degree: int) -> None:
+    """By series of their own, and by how each unknown moves the points: the same, with a root that moves and turns."""
+    scene = Scene()
+    rod = scene.add(rope(helix(20, turns=2.0)), "clothoid", elements=Elements(3, degree=degree))
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    scene.clamp(rod, "start", lambda t: ((t, 0.0, t * t), np.eye(3) if t < 0.03 else turn))
+    sim = Simulation(scene, 100.0, substeps=1, integrator="semi-implicit euler", threads=1)
+    for _ in range(4):
+        sim.step_frame()
+    block = sim.blocks[0]
+    moved = np.empty_like(block.velocities())
+    before = block.velocities().copy()
+    block.point_velocities(block.arrays.state.rate, moved)
+    assert np.abs(before).max() > 1.0
+    assert moved == pytest.approx(before, abs=1e-10 * np.abs(before).max())
+
+
+def test_between_vertices_there_are_points_only_where_something_can_touch() -> None:
+    counts = []
+    for contact in (False, True):
+        scene = Scene(rod_contact=contact)
+        scene.add(rope(helix(20, turns=3.0), 1e-3), "clothoid", elements=3)
+        counts.append(len(Simulation(scene, threads=1).blocks[0].positions()))
+    assert counts[0] == 21 < counts[1]

@@ -57,9 +57,8 @@ class State(NamedTuple):
     root: Array  # (R, 3)
     frame: Array  # (R, 3, 3) of the root
     rate: Array  # (V,) generalized velocities
-    gauss_v: Array  # (G, 4)
     x: Array  # (S, 4) sample points
-    v: Array  # (S, 4)
+    v: Array  # (S, 3)
     director: Array  # (S, 3) of the edges
 
 
@@ -94,6 +93,7 @@ class Geometry(NamedTuple):
     """The iterate. Angles are measured against frames carried from those at the beginning of the step."""
 
     x: Array  # (G, 4)
+    v: Array  # (G, 4) where it was asked for
     frame: Array  # (G, 3, 3)
     sample_frame: Array  # (S, 3, 3)
     tangent0: Array  # (G, 3)
@@ -171,7 +171,7 @@ class Workings(NamedTuple):
     rotation: Array  # (T, 18)
     spinning: Array  # (T, 18)
     fields: Array  # (T, 48)
-    weighted: Array  # (T, 48)
+    at_nodes: Array  # (12, 48) the fields at Gauss points
     gram: Array  # (22, 48)
     mass: Array  # (12, 12)
     rate: Array  # (12, 12)
@@ -179,8 +179,8 @@ class Workings(NamedTuple):
     weight: Array  # (12,)
     pulled: Array  # (3,)
     sums: Array  # (48,)
-    local: Array  # (n, 12) how an unknown moves the piece: shift and turn of its beginning, modes
-    turning: Array  # (n, 12) the rate of that
+    local: Array  # (12, n) how an unknown moves the piece: shift and turn of its beginning, modes
+    turning: Array  # (12, n) the rate of that
     one: Array  # (12, n)
     two: Array  # (12, n)
     force: Array  # (2, n) A, and the force of weight
@@ -232,7 +232,7 @@ def make_room(points: int, unknowns: int) -> Room:
 def make_workings(unknowns: int) -> Workings:
     t, n = MOST_TERMS + 3, unknowns
     shapes = (
-        (t, 9), (t, 9), (t, 9 * LANES), (t, 9 * LANES), (t, 18), (t, 18), (t, 48), (t, 48), (22, 48), (12, 12), (12, 12),
-        (12,), (12,), (3,), (48,), (n, 12), (n, 12), (12, n), (12, n), (2, n),
+        (t, 9), (t, 9), (t, 9 * LANES), (t, 9 * LANES), (t, 18), (t, 18), (t, 48), (12, 48), (22, 48), (12, 12), (12, 12),
+        (12,), (12,), (3,), (48,), (12, n), (12, n), (12, n), (12, n), (2, n),
     )  # fmt: skip
     return Workings(*(np.zeros(shape) for shape in shapes))

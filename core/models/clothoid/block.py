@@ -40,6 +40,7 @@ from .coupled import (
 )
 from .fit import Fit
 from .layout import for_coupling
+from .samples import drawn_directors
 from .start import place_rods, start_moving
 from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, step_rods
 
@@ -55,8 +56,10 @@ class ClothoidBlock:
         integrator: str,
         tolerance: float,
         workers: Workers,
+        touching: bool,
     ) -> None:
-        made = build(entries, holds)
+        """Where nothing can touch (`touching`), vertices are sample points enough."""
+        made = build(entries, holds, touching)
         self.arrays = made.block
         b = self.arrays
         self.vertices: Ints = made.vertices
@@ -68,6 +71,7 @@ class ClothoidBlock:
         self._scheme = SCHEMES[integrator]
         self._tolerance = tolerance
         self._along, self._offsets = made.along, made.offsets
+        self._edges_drawn = self._drawn_edges()
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._h = 0.0  # s, length of the last step or stage
         self._air_density = 0.0
@@ -91,6 +95,14 @@ class ClothoidBlock:
         velocities = [entry.velocity for entry in entries]
         if any(v.any() for v in velocities):
             start_moving(b, self._rooms[0], self._velocities_of_gauss(velocities))
+            place_rods(b, self._rooms[0])
+
+    def _drawn_edges(self) -> tuple[Ints, Ints, Ints]:
+        """The samples where each drawn edge begins and ends, and that before the middle of it."""
+        rod = np.searchsorted(self.sample_start, self.vertices, side="right")
+        inner = np.diff(rod) == 0
+        one, two = self.vertices[:-1][inner], self.vertices[1:][inner]
+        return one, two, (one + two - 1) // 2
 
     def _weigh(self) -> None:
         b = self.arrays
@@ -119,32 +131,21 @@ class ClothoidBlock:
         return self.arrays.state.x[:, :3]
 
     def velocities(self) -> Array:
-        return self.arrays.state.v[:, :3]
+        return self.arrays.state.v
 
     def directors(self) -> Array:
         """At vertices across the edge to the next vertex, as the material lies in its middle; as it was drawn, not as the frame of
         the curve lies."""
-        x, d = self.positions(), self.arrays.state.director
-        one, two = self.vertices[:-1], self.vertices[1:]
-        inner = np.diff(np.searchsorted(self.sample_start, self.vertices, side="right")) == 0
-        one, two = one[inner], two[inner]
-        middle = (one + two - 1) // 2  # the edge between samples that is nearest to the middle
-        along = x[middle + 1] - x[middle]
-        along /= np.linalg.norm(along, axis=1)[:, None]
-        angle = self._offsets[middle][:, None]
-        turned = np.cos(angle) * d[middle] - np.sin(angle) * np.cross(along, d[middle])
-        edge = x[two] - x[one]
-        edge /= np.linalg.norm(edge, axis=1)[:, None]
-        for _ in range(2):  # twice, for the last bits
-            turned -= np.einsum("ij,ij->i", turned, edge)[:, None] * edge
-            turned /= np.maximum(np.linalg.norm(turned, axis=1), 1e-300)[:, None]
-        out = d.copy()
-        out[one] = turned
+        state = self.arrays.state
+        out = state.director.copy()
+        drawn_directors(state.x, state.director, *self._edges_drawn, self._offsets, out)
         return out
 
     def frames(self) -> Array:
         """(S, 3, 3) tangent and directors of the cross-sections at the sample points, as columns: what a ribbon follows."""
-        self._refresh_rows()
+        turns = self.turns().copy()
+        place_rods(self.arrays, self._rooms[0])
+        self.turns()[:] = turns
         return self.arrays.geometry.sample_frame.copy()
 
     def point_velocities(self, generalized: Array, out: Array) -> None:
@@ -283,7 +284,7 @@ class ClothoidBlock:
         """Of the arrays of the state."""
         b, each = self.arrays, np.arange(self._rods + 1)
         return [
-            b.nodes.element_start, b.nodes.start, b.nodes.start, each, each, b.rods.vector_start, b.gauss.start,
+            b.nodes.element_start, b.nodes.start, b.nodes.start, each, each, b.rods.vector_start,
             b.samples.start, b.samples.start, b.samples.start,
         ]  # fmt: skip
 
@@ -362,12 +363,13 @@ class ClothoidBlock:
 
     def take_work(self) -> Work:
         report = self.arrays.log.report
+        done = report.sum(axis=0).tolist()
         work = Work(
-            iterations=int(report[:, ITERATIONS].sum()),
+            iterations=int(done[ITERATIONS]),
             residual=float(report[:, RESIDUAL].max()),
-            halvings=int(report[:, HALVINGS].sum()),
-            fallbacks=int(report[:, FALLBACKS].sum()),
-            failures=int(report[:, FAILURES].sum()),
+            halvings=int(done[HALVINGS]),
+            fallbacks=int(done[FALLBACKS]),
+            failures=int(done[FAILURES]),
         )
         report[:] = 0.0
         return work
@@ -383,7 +385,7 @@ class ClothoidBlock:
 
     def stop(self) -> None:
         state = self.arrays.state
-        for speeds in (state.rate, state.gauss_v, state.v):
+        for speeds in (state.rate, state.v):
             speeds[:] = 0.0
         self._measured = False
 

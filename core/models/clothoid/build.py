@@ -17,7 +17,7 @@ from .fit import Fit, Polyline, draw, fit
 from .layout import Outline, arrange
 
 LEAST_ELEMENTS = 4  # unless told: a straight rod, too, is to swing in more than one way
-PANEL = 2.0  # rad of turning that eight Gauss points are trusted with
+PANEL = 4.0  # rad of turning that eight Gauss points are trusted with: products of places to 1e-8
 MOST_PANELS = 64
 SAG = 0.25  # radii: how far an edge between sample points may be off the curve
 TURNING = 0.5  # rad between sample points
@@ -41,8 +41,8 @@ class Shapes(NamedTuple):
     arcs: Array  # (m,)
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Made:
-    """`holds` come with the number of their rod within the block."""
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], touching: bool) -> Made:
+    """`holds` come with the number of their rod within the block; with `touching` there are samples between vertices, too."""
     for entry in entries:
         if entry.rod.closed:
             raise TendrilError("closed", True, 'clothoid rods are open: choose the model "der" for closed ones')
@@ -51,7 +51,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Made:
     outlines, vertices, along, offsets, first = [], [], [], [], 0
     for entry, shape in zip(entries, shapes, strict=True):
         degree = entry.elements.degree if entry.elements else 1
-        outline, rows, s, turned = _outline(entry.rod, shape, degree)
+        outline, rows, s, turned = _outline(entry.rod, shape, degree, touching)
         outlines.append(outline)
         vertices.append(first + rows)
         along.append(s)
@@ -166,7 +166,7 @@ def _rest_director(rod: Rod, start: Polyline) -> Array:
     return np.array(transport(tuple(start.directors[0]), tuple(start.tangents[0]), tuple(tangent)))
 
 
-def _outline(rod: Rod, shape: Shapes, degree: int) -> tuple[Outline, Ints, Array, Array]:
+def _outline(rod: Rod, shape: Shapes, degree: int, touching: bool) -> tuple[Outline, Ints, Array, Array]:
     """The rod without its shape; the rows of its vertices among its samples; arc length and frame angle of the samples."""
     elements = shape.start.elements
     s = np.concatenate([[0.0], np.cumsum(shape.arcs)])
@@ -174,7 +174,7 @@ def _outline(rod: Rod, shape: Shapes, degree: int) -> tuple[Outline, Ints, Array
     kappa = [shape.start.kappa, shape.natural]
     bent = max(float(np.hypot(k[:, 1], k[:, 2]).max()) for k in kappa)
     turning = max(float(np.linalg.norm(k, axis=1).max()) for k in kappa)
-    samples, rows, edge_of = _sample_places(rod, s, bent, turning)
+    samples, rows, edge_of = _sample_places(rod, s, bent, turning) if touching else _vertices(s)
     stiffness, mass, inertia = _elements(rod, s / length, elements, degree)
     size = length / elements
     last = [k[np.minimum(np.arange(elements) + degree, len(k) - 1)] for k in kappa]
@@ -206,6 +206,11 @@ def _sample_places(rod: Rod, s: Array, bent: float, turning: float) -> tuple[Arr
     within = np.arange(len(edge_of)) - rows[edge_of]
     places = s[edge_of] + within / parts[edge_of] * np.diff(s)[edge_of]
     return np.append(places, s[-1]), rows, edge_of
+
+
+def _vertices(s: Array) -> tuple[Array, Ints, Ints]:
+    """As `_sample_places`, for the vertices alone."""
+    return s, np.arange(len(s)), np.arange(len(s) - 1)
 
 
 def _elements(rod: Rod, s: Array, elements: int, degree: int) -> tuple[Array, Array, Array]:

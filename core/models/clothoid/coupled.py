@@ -9,16 +9,18 @@ from ...jit import kernel, part
 from ...linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
 from .arrays import Block, Coupled, Flags, Ints, Room, State
-from .potential import evaluate_stage, place_samples, sample_rows, unknowns_of
-from .roots import shift_root
+from .kinematics import unknowns_of
+from .potential import evaluate_stage
+from .roots import place_root, shift_root
+from .samples import move_samples, place_samples, sample_rows
 from .stepping import (
     LONGEST_GUESS,
-    begin_step,
+    begin_edges,
+    begin_forces,
+    begin_points,
     go_from_base,
     keep_base,
     measure,
-    place_root,
-    sample_speeds,
     save_rod,
     set_rates,
     start_from_secants,
@@ -41,7 +43,9 @@ def begin_rods(
         r = chosen[k]
         save_rod(b, kept, state, r)
         save_rod(b, kept, b.saved, r)
-        begin_step(b, room, r, sample_mass, air_density)
+        begin_edges(b, r)
+        begin_forces(b, r, sample_mass, air_density)
+        begin_points(b, room, r)
         start_from_secants(b, room, r, h)
         for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
             for c in range(3):
@@ -298,17 +302,11 @@ def retreat_rods(b: Block, c: Coupled, room: Room, chosen: Ints, sizes: Array, b
 @kernel
 def finish_rods(b: Block, room: Room, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
     """Accepts where the rods are. With `creep` they lose their speed: the step was given up."""
-    state = b.state
     for k in range(begin, stop):
         r = chosen[k]
-        place_samples(b, room, r)
         set_rates(b, r, h)
         if creep:
-            for p in range(b.samples.start[r], b.samples.start[r + 1]):
-                for c in range(4):
-                    state.v[p, c] = 0.0
             for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
-                state.rate[i] = 0.0
-        measure(b, room, r, True)
-        if not creep:
-            sample_speeds(b, room, r)
+                b.state.rate[i] = 0.0
+        measure(b, room, r)
+        move_samples(b, room, r)

@@ -13,10 +13,10 @@ from ...jit import kernel, part
 from ...linalg.dense import factor_dense, solve_dense
 from ...rod import edges_of
 from .arrays import Block, Room, make_room
-from .kinematics import BEND
+from .kinematics import BEND, unknowns_of
 from .layout import Outline, arrange
-from .potential import place_samples, sample_rows, unknowns_of
 from .roots import shift_root
+from .samples import place_samples, sample_rows
 
 RIDGE = 1e-9  # weight of the guess against the drawn places: decides where these don't
 MOST_ITERATIONS = 40

@@ -60,7 +60,7 @@ def arrange(outlines: list[Outline]) -> Block:
     def state() -> State:
         return State(
             zeros(e), zeros(k, 3), zeros(k, 3), zeros(rods, 3), np.tile(np.eye(3), (rods, 1, 1)), zeros(v),
-            zeros(g, 4), zeros(s, 4), zeros(s, 4), zeros(s, 3),
+            zeros(s, 4), zeros(s, 3), zeros(s, 3),
         )  # fmt: skip
 
     block = Block(
@@ -88,7 +88,7 @@ def arrange(outlines: list[Outline]) -> Block:
         forces=Forces(zeros(3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
         stage=Stage(zeros(g, 4), zeros(g, 4), zeros(k, 3), zeros(rods, 3), zeros(rods, 3), zeros(s, 4)),
         geometry=Geometry(
-            zeros(g, 4), zeros(g, 3, 3), zeros(s, 3, 3), zeros(g, 3), zeros(g, 3), zeros(s, 3), zeros(s, 3),
+            zeros(g, 4), zeros(g, 4), zeros(g, 3, 3), zeros(s, 3, 3), zeros(g, 3), zeros(g, 3), zeros(s, 3), zeros(s, 3),
             zeros(g, 4),
         ),
         log=Log(zeros(rods, 4), zeros(rods, 5)),

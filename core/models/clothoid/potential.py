@@ -8,16 +8,15 @@ I there.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot, signed_angle, transport
+from ...geometry.frames import cross, dot, signed_angle, transport
 from ...jit import part
-from .arrays import Block, Nodes, Room
-from .kinematics import BEND, TURN, lay_out
+from .arrays import Block, Room
+from .kinematics import BEND, TURN, lay_out, unknowns_of
 from .roots import rotation_between
+from .samples import column, place_samples, row_of, sample_rows
 
 GAUSS = 8  # points on a panel
 _RULE = np.polynomial.legendre.leggauss(GAUSS)  # type: ignore[no-untyped-call]
@@ -36,102 +35,13 @@ TAILS = _tails()
 
 
 @part
-def unknowns_of(nodes: Nodes, r: int) -> int:
-    return int(BEND + 3 * (nodes.start[r + 1] - nodes.start[r]))
-
-
-@part
-def _column(frame: Array, p: int, c: int) -> Vector:
-    return (frame[p, 0, c], frame[p, 1, c], frame[p, 2, c])
-
-
-@part
-def _row(a: Array, p: int) -> Vector:
-    return (a[p, 0], a[p, 1], a[p, 2])
-
-
-@part
 def measure_turns(b: Block, r: int) -> None:
     """The turns of Gauss points, from the frames at the iterate."""
     geometry = b.geometry
     x, frame, t0, d0 = geometry.x, geometry.frame, geometry.tangent0, geometry.director0
     for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
-        t = _column(frame, p, 0)
-        x[p, 3] = signed_angle(transport(_row(d0, p), _row(t0, p), t), _column(frame, p, 1), t)
-
-
-@part
-def measure_edges(b: Block, r: int) -> None:
-    """Directors of the edges and their turns, from the sample points at the iterate."""
-    geometry, x, director = b.geometry, b.state.x, b.state.director
-    frame = geometry.sample_frame
-    for i in range(b.samples.start[r], b.samples.start[r + 1] - 1):
-        e, d, _ = _edge(x, frame, i)
-        director[i, 0], director[i, 1], director[i, 2] = d
-        u = transport(_row(geometry.edge_director0, i), _row(geometry.edge0, i), e)
-        x[i, 3] = signed_angle(u, d, e)
-
-
-@part
-def _edge(x: Array, frame: Array, i: int) -> tuple[Vector, Vector, float]:
-    """Direction of the edge after sample i, its director (the mean of those at its ends, put across it), and that mean's length."""
-    ex, ey, ez = x[i + 1, 0] - x[i, 0], x[i + 1, 1] - x[i, 1], x[i + 1, 2] - x[i, 2]
-    f = 1.0 / max(math.sqrt(ex * ex + ey * ey + ez * ez), 1e-300)
-    e = (ex * f, ey * f, ez * f)
-    sx, sy, sz = (
-        frame[i, 0, 1] + frame[i + 1, 0, 1],
-        frame[i, 1, 1] + frame[i + 1, 1, 1],
-        frame[i, 2, 1] + frame[i + 1, 2, 1],
-    )
-    along = sx * e[0] + sy * e[1] + sz * e[2]
-    px, py, pz = sx - along * e[0], sy - along * e[1], sz - along * e[2]
-    size = math.sqrt(px * px + py * py + pz * pz)
-    if not size > 1e-6:  # half a turn from sample to sample: no mean
-        return e, transport(_column(frame, i, 1), _column(frame, i, 0), e), 1.0
-    g = 1.0 / size
-    return e, (px * g, py * g, pz * g), size
-
-
-@part
-def sample_rows(b: Block, room: Room, r: int, rows: Array, at: int) -> None:
-    """Lays out the sample points and writes how they move with the unknowns: rows[at ...] (samples, 4, n), of place and edge's
-    turn."""
-    geometry, x, frame = b.geometry, b.state.x, b.geometry.sample_frame
-    n = unknowns_of(b.nodes, r)
-    first, end = b.samples.start[r], b.samples.start[r + 1]
-    lay_out(b.rods, b.nodes, b.state, b.samples, room, r, x, frame, True)
-    measure_edges(b, r)
-    jacobian = room.jacobian
-    for i in range(first, end):
-        one = jacobian[i - first]
-        k = at + 4 * n * (i - first)
-        for c in range(3):
-            for j in range(n):
-                rows[k + c * n + j] = one[c, j]
-        if i + 1 == end:
-            for j in range(n):
-                rows[k + 3 * n + j] = 0.0
-            continue
-        two = jacobian[i + 1 - first]
-        e, d, size = _edge(x, frame, i)
-        q = cross(e, d)
-        dx = (x[i + 1, 0] - x[i, 0], x[i + 1, 1] - x[i, 1], x[i + 1, 2] - x[i, 2])
-        length = math.sqrt(dot(dx, dx))
-        d0, d1 = _column(frame, i, 1), _column(frame, i + 1, 1)
-        along = dot(d0, e) + dot(d1, e)
-        # q . (phi x d) = phi . (d x q): how the mean director turns about the edge as its ends turn, and as the edge tilts.
-        a0, a1 = cross(d0, q), cross(d1, q)
-        e0 = _row(geometry.edge0, i)
-        tilt = cross(e0, e)  # what transport adds
-        f = 1.0 / (1.0 + dot(e0, e))
-        w = (tilt[0] * f - along * q[0] / size, tilt[1] * f - along * q[1] / size, tilt[2] * f - along * q[2] / size)
-        along = dot(w, e)
-        w = ((w[0] - along * e[0]) / length, (w[1] - along * e[1]) / length, (w[2] - along * e[2]) / length)
-        for j in range(n):
-            value = 0.0
-            for c in range(3):
-                value += (a0[c] * one[3 + c, j] + a1[c] * two[3 + c, j]) / size + w[c] * (two[c, j] - one[c, j])
-            rows[k + 3 * n + j] = value
+        t = column(frame, p, 0)
+        x[p, 3] = signed_angle(transport(row_of(d0, p), row_of(t0, p), t), column(frame, p, 1), t)
 
 
 @part
@@ -139,13 +49,6 @@ def place_points(b: Block, room: Room, r: int) -> None:
     """Gauss points at the iterate."""
     lay_out(b.rods, b.nodes, b.state, b.gauss, room, r, b.geometry.x, b.geometry.frame, False)
     measure_turns(b, r)
-
-
-@part
-def place_samples(b: Block, room: Room, r: int) -> None:
-    """Sample points, directors and turns of their edges at the iterate."""
-    lay_out(b.rods, b.nodes, b.state, b.samples, room, r, b.state.x, b.geometry.sample_frame, False)
-    measure_edges(b, r)
 
 
 @part
@@ -233,7 +136,7 @@ def evaluate_stage(
         if not derivatives:
             continue
         row = room.jacobian[p - first]
-        t, before = _column(frame, p, 0), _row(t0, p)
+        t, before = column(frame, p, 0), row_of(t0, p)
         s = 1.0 / (1.0 + dot(t, before))
         wx, wy, wz = (t[0] + before[0]) * s, (t[1] + before[1]) * s, (t[2] + before[2]) * s
         m, inertia = mass[p, 0] * span * hh, mass[p, 3] * span * (hh + rate * ih)

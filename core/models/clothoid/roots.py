@@ -6,6 +6,7 @@ import math
 
 from ...errors import Array
 from ...jit import part
+from .arrays import Block
 
 
 @part
@@ -79,3 +80,28 @@ def rotation_between(a: Array, b: Array, r: int) -> tuple[float, float, float]:
         return x * f, y * f, z * f
     f = math.atan2(sine, cosine) / sine
     return x * f, y * f, z * f
+
+
+@part
+def place_root(b: Block, r: int, at: float) -> None:
+    """What is held of the root goes to where it is at a fraction of the step."""
+    holds, root, frame = b.holds, b.state.root, b.state.frame
+    if b.rods.held_position[r]:
+        for c in range(3):
+            p, q = holds.position[0, r, c], holds.position[1, r, c]
+            root[r, c] = q if at == 1.0 else p + at * (q - p)
+    if b.rods.held_frame[r]:
+        for i in range(3):
+            for j in range(3):
+                frame[r, i, j] = holds.frame[1 if at == 1.0 else 0, r, i, j]
+        if at != 1.0:
+            x, y, z = rotation_between(holds.frame[0], holds.frame[1], r)
+            turn_frame(frame, r, at * x, at * y, at * z)
+
+
+@part
+def all_finite(values: Array, first: int, end: int) -> bool:
+    size = 0.0
+    for i in range(first, end):
+        size += abs(values[i])
+    return math.isfinite(size)

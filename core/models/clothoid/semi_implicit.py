@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from ...jit import part
 from ...linalg.dense import solve_general
 from .arrays import Block, Room, Workings
 from .dynamics import equation_of_motion
-from .kinematics import BEND
-from .potential import sample_rows, unknowns_of
-from .roots import rotation_between, shift_root
+from .kinematics import BEND, unknowns_of
+from .roots import all_finite, place_root, rotation_between, shift_root
+from .samples import sample_rows
 
 FARTHEST = 1.5  # rad, by which a rod may turn in a step
 
@@ -38,9 +36,8 @@ def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, star
     if not solve_general(matrix, n, right):
         return False
     turned, first, affine = 0.0, b.nodes.element_start[r], b.rods.degree[r]
-    for i in range(n):
-        if not math.isfinite(right[i]):
-            return False
+    if not all_finite(right, 0, n):
+        return False
     for e in range(first, b.nodes.element_start[r + 1]):
         for c in range(3):
             j = BEND + 3 * (e - first) + c
@@ -53,6 +50,7 @@ def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, star
         for c in range(3):
             state.kappa[i, c] += h * right[BEND + 3 * (i - b.nodes.start[r]) + c]
     shift_root(state.root, state.frame, r, right, 0, h)
+    place_root(b, r, end)
     return True
 
 

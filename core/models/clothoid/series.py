@@ -22,8 +22,10 @@ BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that
 MOST_PIECES = 60  # of an element, some fifty turns: beyond them nothing makes sense, but it comes to an end
 NEGLIGIBLE = 1e-17  # terms of a rotation below it add nothing
 
-# Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion.
+# Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion;
+# where rates are wanted, those of the frame instead, and of the place.
 FRAME, PLACE, ROTATION, MOTION, COLUMNS = 0, 9, 12, 30, 48
+PLACE_RATE, SPEEDS = 21, 24
 LANES = 8  # six modes, padded to whole vector registers
 
 
@@ -129,6 +131,29 @@ def expand_modes(k: Vector, g: Vector, tau: float, c: Array, d: Array, count: in
                     f * tau * (c[n, 3 * i + a] if m < 3 else c[n - 1, 3 * i + a] if n > 0 else 0.0)
                 )
                 c[n + 1, MOTION + at] = f * tau * now[3 * i * LANES + m]
+
+
+@part
+def expand_rates(k: Vector, g: Vector, p: Vector, q: Vector, tau: float, c: Array, count: int) -> None:
+    """Adds the terms of the rates of frame and place to those of `expand`, where the curvature times tau changes at p + q u."""
+    for n in range(count - 1):
+        f = 1.0 / (n + 1.0)
+        for i in range(0, 9, 3):
+            x, y, z = c[n, i], c[n, i + 1], c[n, i + 2]
+            u, v, w = c[n, ROTATION + i], c[n, ROTATION + i + 1], c[n, ROTATION + i + 2]
+            a = v * k[2] - w * k[1] + y * p[2] - z * p[1]
+            b = w * k[0] - u * k[2] + z * p[0] - x * p[2]
+            d = u * k[1] - v * k[0] + x * p[1] - y * p[0]
+            if n > 0:
+                x, y, z = c[n - 1, i], c[n - 1, i + 1], c[n - 1, i + 2]
+                u, v, w = c[n - 1, ROTATION + i], c[n - 1, ROTATION + i + 1], c[n - 1, ROTATION + i + 2]
+                a += v * g[2] - w * g[1] + y * q[2] - z * q[1]
+                b += w * g[0] - u * g[2] + z * q[0] - x * q[2]
+                d += u * g[1] - v * g[0] + x * q[1] - y * q[0]
+            row = ROTATION + i
+            c[n + 1, row], c[n + 1, row + 1], c[n + 1, row + 2] = f * a, f * b, f * d
+        for i in range(3):
+            c[n + 1, PLACE_RATE + i] = f * tau * c[n, ROTATION + 3 * i]
 
 
 @part

@@ -6,16 +6,15 @@ from ...errors import Array
 from ...jit import kernel
 from ...linalg.dense import factor_dense, solve_dense
 from .arrays import Block, Room
-from .kinematics import lay_out
-from .potential import place_samples, unknowns_of
-from .stepping import gauss_speeds, sample_speeds
+from .kinematics import lay_out, unknowns_of
+from .samples import move_samples
 
 
 @kernel
 def place_rods(b: Block, room: Room) -> None:
-    """Sample points and directors of all rods by their curvatures."""
+    """Sample points, velocities and directors of all rods by their curvatures and rates."""
     for r in range(len(b.rods.degree)):
-        place_samples(b, room, r)
+        move_samples(b, room, r)
         for i in range(b.samples.start[r], b.samples.start[r + 1]):
             b.state.x[i, 3] = 0.0
 
@@ -57,7 +56,3 @@ def start_moving(b: Block, room: Room, v: Array) -> None:
             solve_dense(matrix, n, gradient)
             for i in range(n):
                 b.state.rate[at + i] = gradient[i]
-        gauss_speeds(b, room, r)
-        sample_speeds(b, room, r)
-        for i in range(b.samples.start[r], b.samples.start[r + 1]):
-            b.state.x[i, 3] = 0.0

@@ -19,9 +19,10 @@ from ...forces.air import cylinder_drag
 from ...jit import kernel, part
 from ...linalg.dense import factor_dense, solve_dense
 from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Block, Room, State, Step, Workings
-from .kinematics import BEND, lay_out
-from .potential import evaluate_stage, place_points, place_samples, sample_rows, stage_velocity, unknowns_of
-from .roots import rotation_between, shift_root, turn_frame
+from .kinematics import BEND, lay_out_moving, unknowns_of
+from .potential import evaluate_stage, place_points, stage_velocity
+from .roots import all_finite, place_root, rotation_between, shift_root, turn_frame
+from .samples import move_samples, place_samples
 from .semi_implicit import semi_implicit_step
 
 GAMMA = 1.0 - math.sqrt(0.5)
@@ -50,18 +51,21 @@ def step_rods(
         if skip[r]:
             continue
         done, part, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
+        if step.steps > 0:
+            begin_edges(b, r)
         while done < step.steps:
             save_rod(b, b.state, b.saved, r)
-            begin_step(b, room, r, sample_mass, step.air_density)
+            begin_forces(b, r, sample_mass, step.air_density)
             if scheme == SEMI_IMPLICIT:
-                good = _semi_implicit(b, room, workings, r, step, done, part)
+                good = semi_implicit_step(
+                    b, room, workings, r, part * step.h, done / step.steps, (done + part) / step.steps
+                )
             else:
+                begin_points(b, room, r)
                 good = _attempt(b, room, r, step, done, part, scheme)
             if not good:
                 save_rod(b, b.saved, b.state, r)
                 if scheme != BACKWARD_EULER:
-                    if scheme == SEMI_IMPLICIT:
-                        gauss_speeds(b, room, r)
                     scheme = BACKWARD_EULER
                     report[r, FALLBACKS] += 1.0
                     continue
@@ -71,14 +75,15 @@ def step_rods(
                     report[r, HALVINGS] += 1.0
                     continue
                 report[r, FAILURES] += 1.0
-                _give_up(b, room, r, (done + part) / step.steps)
+                _give_up(b, r, (done + part) / step.steps)
             scheme = step.scheme
             done += part
             while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
                 part *= 2.0
-        measure(b, room, r, step.scheme == SEMI_IMPLICIT and step.steps > 0)
-        if step.steps > 0:
-            sample_speeds(b, room, r)
+            # Nobody looks at sample points between steps, unless something acts there.
+            if b.forces.loaded[r] or done >= step.steps:
+                move_samples(b, room, r)
+        measure(b, room, r)
 
 
 @part
@@ -96,34 +101,32 @@ def save_rod(b: Block, source: State, target: State, r: int) -> None:
             target.frame[r, i, j] = source.frame[r, i, j]
     for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
         target.rate[i] = source.rate[i]
-    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
-        for c in range(4):
-            target.gauss_v[p, c] = source.gauss_v[p, c]
     for p in range(b.samples.start[r], b.samples.start[r + 1]):
         for c in range(4):
             target.x[p, c] = source.x[p, c]
-            target.v[p, c] = source.v[p, c]
         for c in range(3):
+            target.v[p, c] = source.v[p, c]
             target.director[p, c] = source.director[p, c]
 
 
 @part
-def begin_step(b: Block, room: Room, r: int, sample_mass: Array, air_density: float) -> None:
-    """Frames of this moment become those against which turns are measured; air drags at the speed of this moment."""
-    geometry, state, forces = b.geometry, b.state, b.forces
-    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):  # whatever they were, no turn comes of it
-        for c in range(3):
-            geometry.tangent0[p, c], geometry.director0[p, c] = 0.0, 0.0
-        geometry.tangent0[p, 0], geometry.director0[p, 1] = 1.0, 1.0
-    place_points(b, room, r)
+def begin_points(b: Block, room: Room, r: int) -> None:
+    """Frames and places of the Gauss points become those that motion is measured from; and their velocities are known."""
+    geometry = b.geometry
+    move_points(b, room, r)
     for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        geometry.x[p, 3] = 0.0
         for c in range(3):
             geometry.tangent0[p, c], geometry.director0[p, c] = geometry.frame[p, c, 0], geometry.frame[p, c, 1]
             geometry.x0[p, c] = geometry.x[p, c]
         geometry.x0[p, 3] = 0.0
-        geometry.x[p, 3] = 0.0
-    first, end = b.samples.start[r], b.samples.start[r + 1]
-    for i in range(first, end - 1):
+
+
+@part
+def begin_edges(b: Block, r: int) -> None:
+    """Turns of edges are measured from how these lie now."""
+    geometry, state = b.geometry, b.state
+    for i in range(b.samples.start[r], b.samples.start[r + 1] - 1):
         dx, dy, dz = (
             state.x[i + 1, 0] - state.x[i, 0],
             state.x[i + 1, 1] - state.x[i, 1],
@@ -133,8 +136,16 @@ def begin_step(b: Block, room: Room, r: int, sample_mass: Array, air_density: fl
         geometry.edge0[i, 0], geometry.edge0[i, 1], geometry.edge0[i, 2] = dx * f, dy * f, dz * f
         for c in range(3):
             geometry.edge_director0[i, c] = state.director[i, c]
-    for i in range(first, end):
+    for i in range(b.samples.start[r], b.samples.start[r + 1]):
         state.x[i, 3] = 0.0
+
+
+@part
+def begin_forces(b: Block, r: int, sample_mass: Array, air_density: float) -> None:
+    """Air drags at the speed of this moment. Says whether any force acts at sample points."""
+    state, forces = b.state, b.forces
+    first, end = b.samples.start[r], b.samples.start[r + 1]
+    for i in range(first, end):
         for c in range(4):
             b.stage.sample_x[i, c] = state.x[i, c]
     busy = air_density > 0.0 or forces.drag_rate[0] > 0.0
@@ -153,23 +164,6 @@ def begin_step(b: Block, room: Room, r: int, sample_mass: Array, air_density: fl
 
 
 @part
-def place_root(b: Block, r: int, at: float) -> None:
-    """What is held of the root goes to where it is at a fraction of the step."""
-    holds, root, frame = b.holds, b.state.root, b.state.frame
-    if b.rods.held_position[r]:
-        for c in range(3):
-            p, q = holds.position[0, r, c], holds.position[1, r, c]
-            root[r, c] = q if at == 1.0 else p + at * (q - p)
-    if b.rods.held_frame[r]:
-        for i in range(3):
-            for j in range(3):
-                frame[r, i, j] = holds.frame[1 if at == 1.0 else 0, r, i, j]
-        if at != 1.0:
-            x, y, z = rotation_between(holds.frame[0], holds.frame[1], r)
-            turn_frame(frame, r, at * x, at * y, at * z)
-
-
-@part
 def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float, scheme: int) -> bool:
     """Advances by `part` of a step. False if Newton's method did not converge."""
     state, saved, stage = b.state, b.saved, b.stage
@@ -178,14 +172,14 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
     whole = part * step.h
     h = whole * fraction
     ratio = (1.0 - GAMMA) / GAMMA
-    gauss, samples = range(b.gauss.start[r], b.gauss.start[r + 1]), range(b.samples.start[r], b.samples.start[r + 1])
+    gauss, speed, loaded = range(b.gauss.start[r], b.gauss.start[r + 1]), b.geometry.v, b.forces.loaded[r]
     nodes, v0 = range(b.nodes.start[r], b.nodes.start[r + 1]), b.rods.vector_start[r]
     if scheme == BACKWARD_EULER:
         start_from_secants(b, room, r, h)
     else:
         for p in gauss:
             for c in range(4):
-                stage.v[p, c] = saved.gauss_v[p, c]
+                stage.v[p, c] = speed[p, c]
     for i in nodes:
         for c in range(3):
             stage.kappa[i, c] = saved.kappa[i, c]
@@ -196,10 +190,11 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
         if k == 1:
             for p in gauss:
                 for c in range(4):
-                    stage.v[p, c] += ratio * (state.gauss_v[p, c] - saved.gauss_v[p, c])
-            for p in samples:
-                for c in range(4):
-                    stage.sample_x[p, c] += ratio * (state.x[p, c] - saved.x[p, c])
+                    stage.v[p, c] += ratio * (speed[p, c] - stage.v[p, c])
+            if loaded:
+                for p in range(b.samples.start[r], b.samples.start[r + 1]):
+                    for c in range(4):
+                        stage.sample_x[p, c] += ratio * (state.x[p, c] - saved.x[p, c])
             for i in nodes:
                 for c in range(3):
                     stage.kappa[i, c] += ratio * (state.kappa[i, c] - saved.kappa[i, c])
@@ -221,22 +216,17 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
         place_root(b, r, at)
         if not minimise(b, room, r, h, step.tolerance, scheme == SDIRK2):
             return False
-        place_samples(b, room, r)
         if scheme == BACKWARD_EULER:
             set_rates(b, r, h)
-        else:
-            stage_velocity(b, r, h, room.velocity)
-            for i in range(unknowns_of(b.nodes, r)):
-                state.rate[v0 + i] = room.velocity[i]
-        gauss_speeds(b, room, r)
-    for p in gauss:
-        for c in range(4):
-            if not math.isfinite(state.gauss_v[p, c]):
-                return False
-    for p in samples:
-        for c in range(4):
-            state.v[p, c] = (state.x[p, c] - stage.sample_x[p, c]) / h
-    return True
+            return all_finite(state.rate, v0, b.rods.vector_start[r + 1])
+        stage_velocity(b, r, h, room.velocity)
+        for i in range(unknowns_of(b.nodes, r)):
+            state.rate[v0 + i] = room.velocity[i]
+        if k == 0:
+            move_points(b, room, r)
+            if loaded:
+                place_samples(b, room, r)
+    return all_finite(state.rate, v0, b.rods.vector_start[r + 1])
 
 
 @part
@@ -258,7 +248,7 @@ def start_from_secants(b: Block, room: Room, r: int, h: float) -> None:
     if not turned_by_rates(b, r) * h < 2.0 * LONGEST_GUESS:  # too far for a secant
         for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
             for c in range(4):
-                stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], b.state.gauss_v[p, c]
+                stage.x[p, c], stage.v[p, c] = geometry.x0[p, c], geometry.v[p, c]
         return
     keep_base(b, room, r)
     go_from_base(b, room, r, b.state.rate, b.rods.vector_start[r], -h)
@@ -386,46 +376,25 @@ def minimise(b: Block, room: Room, r: int, h: float, tolerance: float, tangent: 
 
 
 @part
-def _semi_implicit(b: Block, room: Room, workings: Workings, r: int, step: Step, done: float, part: float) -> bool:
-    """The paper's step. False if it went too far for its explicit terms."""
-    state, h = b.state, part * step.h
-    for i in range(b.samples.start[r], b.samples.start[r + 1]):
-        for c in range(4):
-            b.stage.sample_x[i, c] = state.x[i, c]
-    if not semi_implicit_step(b, room, workings, r, h, done / step.steps, (done + part) / step.steps):
-        return False
-    place_root(b, r, (done + part) / step.steps)
-    place_samples(b, room, r)
-    for i in range(b.samples.start[r], b.samples.start[r + 1]):
-        for c in range(4):
-            state.v[i, c] = (state.x[i, c] - b.stage.sample_x[i, c]) / h
-    return True
-
-
-@part
-def _give_up(b: Block, room: Room, r: int, at: float) -> None:
+def _give_up(b: Block, r: int, at: float) -> None:
     """The last resort where no step converges: what is held moves on, all else stays as it was bent, and loses its speed."""
-    state = b.state
     place_root(b, r, at)
-    place_samples(b, room, r)
-    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
-        for c in range(4):
-            state.gauss_v[p, c] = 0.0
-    for p in range(b.samples.start[r], b.samples.start[r + 1]):
-        for c in range(4):
-            state.v[p, c] = 0.0
     for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
-        state.rate[i] = 0.0
+        b.state.rate[i] = 0.0
 
 
 @part
-def measure(b: Block, room: Room, r: int, by_rates: bool) -> None:
-    """Writes the energies of the rod at its state; with `by_rates` its Gauss points get their speed from generalized velocities."""
-    if by_rates:
-        gauss_speeds(b, room, r)
-    else:
-        place_points(b, room, r)
-    gauss, nodes, v, x, mass, k = b.gauss, b.nodes, b.state.gauss_v, b.geometry.x, b.gauss.mass, b.nodes.stiffness
+def move_points(b: Block, room: Room, r: int) -> None:
+    """Gauss points and their velocities, from the generalized ones."""
+    geometry = b.geometry
+    lay_out_moving(b.rods, b.nodes, b.state, b.gauss, room, r, geometry.x, geometry.frame, geometry.v)
+
+
+@part
+def measure(b: Block, room: Room, r: int) -> None:
+    """Writes the energies of the rod at its state."""
+    move_points(b, room, r)
+    gauss, nodes, v, x, mass, k = b.gauss, b.nodes, b.geometry.v, b.geometry.x, b.gauss.mass, b.nodes.stiffness
     kinetic, height, bend, twist = 0.0, 0.0, 0.0, 0.0
     for p in range(gauss.start[r], gauss.start[r + 1]):
         span = b.state.length[gauss.element[p]]
@@ -445,36 +414,3 @@ def measure(b: Block, room: Room, r: int, by_rates: bool) -> None:
             else:
                 bend += energy
     b.log.energy[r, 0], b.log.energy[r, 1], b.log.energy[r, 2], b.log.energy[r, 3] = kinetic, bend, twist, height
-
-
-@part
-def gauss_speeds(b: Block, room: Room, r: int) -> None:
-    """Places the Gauss points; their velocities from the generalized ones."""
-    lay_out(b.rods, b.nodes, b.state, b.gauss, room, r, b.geometry.x, b.geometry.frame, True)
-    n, at, first = unknowns_of(b.nodes, r), b.rods.vector_start[r], b.gauss.start[r]
-    rate, v, frame = b.state.rate, b.state.gauss_v, b.geometry.frame
-    for p in range(first, b.gauss.start[r + 1]):
-        row = room.jacobian[p - first]
-        v[p, 3] = 0.0
-        for c in range(6):
-            value = 0.0
-            for j in range(n):
-                value += row[c, j] * rate[at + j]
-            if c < 3:
-                v[p, c] = value
-            else:
-                v[p, 3] += value * frame[p, c - 3, 0]
-
-
-@part
-def sample_speeds(b: Block, room: Room, r: int) -> None:
-    """Velocities of the sample points from the generalized ones."""
-    sample_rows(b, room, r, room.rows, 0)
-    n, at, k = unknowns_of(b.nodes, r), b.rods.vector_start[r], 0
-    for i in range(b.samples.start[r], b.samples.start[r + 1]):
-        for c in range(4):
-            value = 0.0
-            for j in range(n):
-                value += room.rows[k + j] * b.state.rate[at + j]
-            b.state.v[i, c] = value
-            k += n
