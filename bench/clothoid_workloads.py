@@ -3,7 +3,6 @@ contact, and how the cost of a step grows with elements."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,29 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..core import Material, Rod, Scene, Simulation
-from ..sample_scenes.experiments.curly_rod import helix, hung
+from ..sample_scenes.experiments.clothoid_cost import ELEMENTS as GROWTH
+from ..sample_scenes.experiments.clothoid_cost import IMPLICIT, SEMI_IMPLICIT, STEP, power, step_seconds
+from ..sample_scenes.experiments.curly_rod import helix
 
-STEP = 0.011  # s, the paper's
 FASTER = 20.0  # than real time, which the paper reaches
-ELEMENTS = 6
+ELEMENTS, DRAWN = 6, 40
 STRANDS, STRAND_ELEMENTS, FRAMES_PER_SECOND, SUBSTEPS = 662, 4, 24.0, 2
 MOST_FRAME = 0.1  # s, on two cores
-GROWTH = (1, 2, 4, 8, 16, 32)  # elements
 MOST_POWER = 3.0  # of elements, in the limit: a dense matrix is solved
-SCHEMES = ("semi-implicit euler", "sdirk2")
-
-
-def step_seconds(elements: int, scheme: str, steps: int = 90, runs: int = 3) -> float:
-    """Of a step of the curly rod that falls and unwinds, on one core: the mean of a second, best of some runs."""
-    best = math.inf
-    for _ in range(runs):
-        sim = Simulation(hung("clothoid", 40, elements), 1.0 / STEP, substeps=1, integrator=scheme, threads=1)
-        sim.step_frame()
-        start = time.perf_counter()
-        for _ in range(steps):
-            sim.step_frame()
-        best = min(best, (time.perf_counter() - start) / steps)
-    return best
+SCHEMES = (SEMI_IMPLICIT, IMPLICIT)
 
 
 def curls(scheme: str) -> Simulation:
@@ -58,7 +44,7 @@ def frame_seconds(scheme: str) -> float:
 def rows() -> Iterator[tuple[str, float, dict[str, float] | None, dict[str, Any]]]:
     """Name, seconds, limits and figures of each line of the bench."""
     for scheme in SCHEMES:
-        seconds = step_seconds(ELEMENTS, scheme)
+        seconds = step_seconds("clothoid", DRAWN, ELEMENTS, scheme)
         limits = {"seconds": STEP / FASTER} if scheme == SCHEMES[0] else None
         figures = {"times_real_time": STEP / seconds}
         yield f"clothoid, a step, {ELEMENTS} elements, {scheme}", seconds, limits, figures
@@ -70,7 +56,7 @@ def rows() -> Iterator[tuple[str, float, dict[str, float] | None, dict[str, Any]
     for scheme in SCHEMES:
         times = []
         for elements in GROWTH:
-            times.append(step_seconds(elements, scheme, 30, 2))
+            times.append(step_seconds("clothoid", DRAWN, elements, scheme, 30, 2))
             yield f"clothoid, a step, {elements} elements, {scheme}", times[-1], None, {}
-        power = math.log2(times[-1] / times[-2])
-        yield f"clothoid, growth, {scheme}", times[-1], {"power": MOST_POWER}, {"power": power}
+        grown = power(GROWTH, np.array(times))
+        yield f"clothoid, growth, {scheme}", times[-1], {"power": MOST_POWER}, {"power": grown}

@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import bpy
@@ -239,7 +239,7 @@ def studio(scene: bpy.types.Scene) -> None:
     scene.camera = camera
 
 
-def render_sheet(scene: bpy.types.Scene, path: Path) -> None:
+def render_sheet(scene: bpy.types.Scene, path: Path, frames: Sequence[int] = SHEET_FRAMES) -> None:
     scene.render.engine = "CYCLES"
     scene.cycles.samples = 12
     scene.cycles.use_denoising = True
@@ -248,11 +248,11 @@ def render_sheet(scene: bpy.types.Scene, path: Path) -> None:
     scene.render.resolution_x, scene.render.resolution_y = TILE
     scene.view_settings.view_transform = "AgX"
     scene.view_settings.look = "AgX - Medium High Contrast"
-    rows = -(-len(SHEET_FRAMES) // COLUMNS)
+    rows = -(-len(frames) // COLUMNS)
     sheet = np.zeros((rows * TILE[1], COLUMNS * TILE[0], 4), dtype=np.float32)
     with tempfile.TemporaryDirectory() as folder:
         scene.render.filepath = str(Path(folder) / "tile.png")
-        for number, frame in enumerate(SHEET_FRAMES):
+        for number, frame in enumerate(frames):
             scene.frame_set(frame)
             with quiet():
                 bpy.ops.render.render(write_still=True)
@@ -264,7 +264,7 @@ def render_sheet(scene: bpy.types.Scene, path: Path) -> None:
             bottom = (rows - 1 - row) * TILE[1]  # images begin at the bottom
             part = sheet[bottom : bottom + TILE[1], column * TILE[0] : (column + 1) * TILE[0]]
             part[:] = pixels.reshape(TILE[1], TILE[0], 4)
-            progress((number + 1) / len(SHEET_FRAMES), "rendering")
+            progress((number + 1) / len(frames), "rendering")
     image = bpy.data.images.new("Sheet", sheet.shape[1], sheet.shape[0])
     image.pixels.foreach_set(sheet.ravel())
     image.filepath_raw = str(path.resolve())

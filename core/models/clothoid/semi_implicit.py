@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...jit import part
 from ...linalg.dense import solve_general
 from .arrays import Block, Room, Workings
@@ -39,9 +41,10 @@ def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, star
     if not all_finite(right, 0, n):
         return False
     for e in range(first, b.nodes.element_start[r + 1]):
-        for c in range(3):
-            j = BEND + 3 * (e - first) + c
-            turned += 0.5 * h * state.length[e] * abs(right[j] + right[j + 3 * affine])
+        j = BEND + 3 * (e - first)
+        k = j + 3 * affine
+        x, y, z = right[j] + right[k], right[j + 1] + right[k + 1], right[j + 2] + right[k + 2]
+        turned += 0.5 * h * state.length[e] * math.sqrt(x * x + y * y + z * z)
     if turned > FARTHEST:
         return False
     for i in range(n):

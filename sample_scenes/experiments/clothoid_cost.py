@@ -1,0 +1,73 @@
+"""What a step of the falling curly rod costs with ever more unknowns: clothoids, helices and discrete rods, at the paper's step of
+11 ms."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from ...core import Simulation
+from ...core.scene import Elements
+from .curly_rod import TURNS, helix, hung
+from .outcome import BLUE, GREEN, GREY, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
+
+STEP = 0.011  # s, the paper's
+ELEMENTS = (1, 2, 4, 8, 16, 32)
+SEGMENTS = (25, 50, 100, 200, 400)
+SEMI_IMPLICIT, IMPLICIT = "semi-implicit euler", "sdirk2"
+
+
+def step_seconds(
+    model: str, edges: int, elements: Elements | int | None, scheme: str, steps: int = 90, runs: int = 3
+) -> float:
+    """Processor time of a step as the rod falls and unwinds, with all that `step_frame` does around it: the mean of the first
+    steps, best of some runs."""
+    best = math.inf
+    for _ in range(runs):
+        sim = Simulation(hung(model, edges, elements), 1.0 / STEP, substeps=1, integrator=scheme, threads=1)
+        sim.step_frame()
+        start = time.process_time()
+        for _ in range(steps):
+            sim.step_frame()
+        best = min(best, (time.process_time() - start) / steps)
+    return best
+
+
+def power(sizes: tuple[int, ...], seconds: np.ndarray) -> float:
+    """With which power of its size the last doubling grows."""
+    return float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
+
+
+def run() -> Outcome:
+    drawn = 40
+    unknowns = np.array(ELEMENTS) * 3 + 3
+    rows = {
+        "clothoid, semi-implicit": [step_seconds("clothoid", drawn, n, SEMI_IMPLICIT, 40, 2) for n in ELEMENTS],
+        "clothoid, SDIRK2": [step_seconds("clothoid", drawn, n, IMPLICIT, 40, 2) for n in ELEMENTS],
+        "super-helix": [step_seconds("clothoid", drawn, Elements(n, degree=0), SEMI_IMPLICIT, 40, 2) for n in ELEMENTS],
+        "der, SDIRK2": [step_seconds("der", n, None, IMPLICIT, 40, 2) for n in SEGMENTS],
+    }
+    times = {name: np.array(values) for name, values in rows.items()}
+    six = step_seconds("clothoid", drawn, 6, SEMI_IMPLICIT)
+    numbers = [
+        Number.between("time of a step, 6 elements", 1e3 * six, 0.0, 1e3 * STEP / 20.0, "ms", "20 times real time"),
+        *(
+            Number.between(
+                f"growth of time, {name}", power(ELEMENTS, times[name]), 0.0, 3.0, "(power of elements)", "dense matrices"
+            )
+            for name in list(times)[:3]
+        ),
+        Number.between("growth of time, der", power(SEGMENTS, times["der, SDIRK2"]), 0.0, 1.3, "(power of segments)"),
+    ]  # fmt: skip
+    colours = (BLUE, GREY, GREEN, RED)
+    dofs = [unknowns, unknowns, unknowns - 3, 4 * np.array(SEGMENTS) + 3]
+    series = [
+        Series(n, 1e3 * t, name, "o-", colour)
+        for (name, t), n, colour in zip(times.items(), dofs, colours, strict=True)
+    ]
+    series.append(Series([4, 2000], [1e3 * STEP] * 2, "real time", "--", GREY))
+    plot = Plot("Time of a step of 11 ms", "unknowns", "ms of one core", series, logarithmic="xy")
+    shape = Tube(helix(400), 0.004, BLUE)
+    return Outcome(numbers, [Moment(f"{TURNS:g} turns", [shape])], [plot], Camera((0.3, -1.0, 0.1)), columns=4)
