@@ -85,7 +85,8 @@ def told() -> str:
 def trouble() -> str:
     """What is to be said if numba can't be used; empty if it can, or nobody has tried yet."""
     jit = sys.modules.get(__package__.rpartition(".")[0] + ".core.jit")
-    reason = jit.why_not_compiled() if jit is not None else _not_installed()
+    # It may be on its way in, on the other thread, and not be known in full.
+    reason = getattr(jit, "why_not_compiled", _not_installed)()
     return f"Rods are right, but some hundred times slower: numba can't be loaded ({reason})" if reason else ""
 
 

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from . import jit
 from .contact.shapes import Mesh
 from .kernel_cache import cache_folder
 from .material import Material
@@ -27,30 +27,40 @@ FORGOTTEN = 100 * 24 * 3600.0  # s: compiled code that was not used for so long 
 
 _SOURCES = Path(__file__).resolve().parent
 
+_done: set[tuple[str, bool]] = set()  # in this process
+
 
 def is_warm(models: Iterable[str], contact: bool) -> bool:
-    """True if nothing is left to be compiled, or nothing ever is."""
-    return bool(jit.why_not_compiled()) or all(_mark(model, contact).exists() for model in models)
+    """True if nothing is left to be compiled. Does not import numba."""
+    return all((model, contact) in _done or _mark(model, contact).exists() for model in models)
 
 
 def warm_up(models: Iterable[str], contact: bool) -> None:
-    """Compiles rods of these models, and what lets them touch each other and meshes. Takes some ten seconds each, once."""
+    """Compiles rods of these models, and what lets them touch each other and meshes. Takes some ten seconds each, once. Where
+    kernels are not compiled there is nothing to do."""
+    for model in models:
+        if not is_warm([model], contact):
+            _done.add((model, contact))  # whatever comes, it is not tried twice
+            _compile(model, contact)
+    _keep_what_is_used()
+
+
+def _compile(model: str, contact: bool) -> None:
+    from .jit import why_not_compiled  # late: these import numba
     from .simulation import Simulation
 
-    for model in models:
-        if is_warm([model], contact):
-            continue
-        simulation = Simulation(_small_scene(model, contact), 24.0, substeps=2, threads=1)
-        for frame in range(3):
-            simulation.move(0, position=(0.0, 0.001 * frame, 0.0))
-            if contact:
-                simulation.move_collider(0, vertices=_floor(0.001 * frame))
-            simulation.step_frame()
-        simulation.restore(simulation.state(), simulation.frame)
-        with suppress(OSError):  # a disk that can't be written to: compiled code is in memory alone
-            _mark(model, contact).parent.mkdir(exist_ok=True)
-            _mark(model, contact).touch()
-    _keep_what_is_used()
+    if why_not_compiled():
+        return
+    simulation = Simulation(_small_scene(model, contact), 24.0, substeps=2, threads=1)
+    for frame in range(3):
+        simulation.move(0, position=(0.0, 0.001 * frame, 0.0))
+        if contact:
+            simulation.move_collider(0, vertices=_floor(0.001 * frame))
+        simulation.step_frame()
+    simulation.restore(simulation.state(), simulation.frame)
+    with suppress(OSError):  # a disk that can't be written to: compiled code is in memory alone
+        _mark(model, contact).parent.mkdir(exist_ok=True)
+        _mark(model, contact).touch()
 
 
 def _small_scene(model: str, contact: bool) -> Scene:
@@ -80,10 +90,12 @@ def _mark(model: str, contact: bool) -> Path:
 @cache
 def _identity() -> str:
     """Of all that compiled code depends on."""
-    import numba
-    from llvmlite import binding
+    try:
+        from llvmlite import binding
 
-    told = (numba.__version__, platform.python_version(), np.__version__, binding.get_host_cpu_name())
+        told = (version("numba"), platform.python_version(), np.__version__, binding.get_host_cpu_name())
+    except Exception:  # there is no compiler that works
+        told = ("", "", "", "")
     digest = hashlib.sha256(repr(told).encode())
     for path in sorted(_SOURCES.rglob("*.py")):
         digest.update(path.read_bytes())

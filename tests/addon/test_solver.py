@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 import threading
+import types
 
 import bpy
 import pytest
@@ -83,6 +84,11 @@ def test_without_numba_one_sentence_says_so(monkeypatch):
     monkeypatch.setattr(jit, "_missing", "ImportError: no LLVM here")
     said = "Rods are right, but some hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
     assert solver.trouble() == said
+
+
+def test_it_is_asked_for_while_it_is_being_imported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tendril.core.jit", types.ModuleType("tendril.core.jit"))
+    assert solver.trouble() == ""
 
 
 def test_a_numba_that_is_not_there_is_noticed_before_it_is_needed(monkeypatch):

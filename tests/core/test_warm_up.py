@@ -1,6 +1,7 @@
 """After warming up nothing is left to be compiled, and the cache keeps what is used."""
 
 import os
+import subprocess
 import sys
 import time
 
@@ -22,7 +23,7 @@ def compiled():
 
 
 @pytest.mark.parametrize("contact", [False, True])
-def test_nothing_is_left_to_be_compiled(contact, monkeypatch, tmp_path):
+def test_nothing_is_left_to_be_compiled(contact, monkeypatch):
     monkeypatch.setattr(warm_up, "is_warm", lambda *_: False)
     warm_up.warm_up(["der"], contact)
     before = compiled()
@@ -52,12 +53,30 @@ def test_nothing_is_left_to_be_compiled(contact, monkeypatch, tmp_path):
 
 def test_a_mark_says_that_it_was_done(monkeypatch, tmp_path):
     monkeypatch.setattr(kernel_cache, "_folder", tmp_path)
+    monkeypatch.setattr(warm_up, "_done", set())
     assert not warm_up.is_warm(["der"], False)
     (tmp_path / "ready").mkdir()
     warm_up._mark("der", False).touch()
     assert warm_up.is_warm(["der"], False)
     assert not warm_up.is_warm(["der", "compact"], False)
     assert not warm_up.is_warm(["der"], True)
+
+
+def test_nothing_is_tried_twice_where_no_mark_can_be_made(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(kernel_cache, "_folder", tmp_path / "file")
+    monkeypatch.setattr(warm_up, "_done", set())
+    assert not warm_up.is_warm(["der"], False)
+    warm_up.warm_up(["der"], False)
+    assert warm_up.is_warm(["der"], False)
+
+
+def test_asking_whether_it_was_done_needs_no_numba(tmp_path):
+    script = (
+        "import sys; from tendril.core.warm_up import is_warm; is_warm(['der'], True); print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
 
 
 def test_code_that_nobody_uses_is_thrown_away(monkeypatch, tmp_path):

@@ -1,0 +1,100 @@
+"""In a real window, by packaging/window: a rod is played for the first time, the solver is compiled meanwhile, and the window
+responds all the time. Afterwards the Physics tab is there to be photographed.
+"""
+
+import itertools
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import bpy
+
+NAME = "bl_ext.user_default.tendril"
+MOST_STALL = 1.0  # s: as long as the window may not respond
+LONGEST = 800.0  # s for all of it
+FOLDER = Path("/tendril")
+
+began = time.monotonic()
+ticks = []  # moments at which the window responded
+
+
+def prepare():
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    curve = bpy.data.curves.new("Rope", "CURVE")
+    curve.dimensions, curve.bevel_depth = "3D", 0.04
+    spline = curve.splines.new("POLY")
+    spline.points.add(40)
+    for k, point in enumerate(spline.points):
+        point.co = (0.1 * k - 2.0, 0.0, 3.0, 1.0)
+    rope = bpy.data.objects.new("Rope", curve)
+    bpy.context.collection.objects.link(rope)
+    bpy.context.view_layer.objects.active = rope
+    rope.select_set(True)
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    for area in window().screen.areas:
+        if area.type == "PROPERTIES":
+            area.spaces.active.context = "PHYSICS"
+    bpy.context.scene.frame_set(1)
+    with bpy.context.temp_override(window=window(), screen=window().screen):
+        bpy.ops.screen.animation_play()
+
+
+def window():
+    return bpy.context.window_manager.windows[0]
+
+
+def steps():
+    """What happens one after the other; each yields until the next may begin."""
+    solver = sys.modules[NAME + ".addon.solver"]
+    while not solver.is_compiling():
+        yield
+    said = time.monotonic() + 5.0
+    while time.monotonic() < said:
+        yield
+    (FOLDER / "ready-compiling").touch()
+    while not (FOLDER / "taken-compiling").exists():
+        yield
+    while solver.is_compiling():
+        yield
+    compiled = time.monotonic()
+    while not window().screen.is_animation_playing or bpy.context.scene.frame_current < 24:
+        yield
+    started = time.monotonic()
+    with bpy.context.temp_override(window=window(), screen=window().screen):
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+    low = min(point.co.z for point in bpy.data.objects["Rope"].data.splines[0].points)
+    waits = sorted(((after - before, before - began) for before, after in itertools.pairwise(ticks)), reverse=True)
+    print(f"compiled in {compiled - began:.1f} s, frame 24 shown {started - compiled:.1f} s later")
+    print("the window waited longest:", ", ".join(f"{wait:.2f} s after {moment:.1f} s" for wait, moment in waits[:6]))
+    assert low < 2.0
+    assert waits[0][0] < MOST_STALL
+    (FOLDER / "ready-playing").touch()
+    while not (FOLDER / "taken-playing").exists():
+        yield
+
+
+def tick():
+    ticks.append(time.monotonic())
+    try:
+        if time.monotonic() - began > LONGEST:
+            raise TimeoutError
+        next(going)
+    except StopIteration:
+        print("in the window: done", flush=True)
+        bpy.ops.wm.quit_blender()
+    except BaseException:
+        traceback.print_exc()
+        bpy.ops.wm.quit_blender()
+    return 0.02
+
+
+def begin():
+    prepare()
+    bpy.app.timers.register(tick, persistent=True)
+
+
+bpy.context.preferences.view.show_splash = False
+going = steps()
+bpy.app.timers.register(begin, first_interval=2.0)
