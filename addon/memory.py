@@ -181,16 +181,22 @@ def disk_note(scene: bpy.types.Scene) -> str:
     return disk_notes.get(scene.session_uid, "")
 
 
-@contextmanager
-def told_at(uids: Iterable[str]) -> Iterator[None]:
+class told_at:
     """Turns what goes wrong into the status of rods: a frame change must never fail."""
-    try:
-        yield
-    except (TendrilError, Unable) as error:
-        tell(uids, str(error))
-    except Exception as error:
-        traceback.print_exception(error)
-        tell(uids, f"Unexpected {type(error).__name__}, see the console: {error}")
+
+    def __init__(self, uids: Iterable[str]) -> None:
+        self._uids = uids
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, (TendrilError, Unable)):
+            tell(self._uids, str(error))
+        elif isinstance(error, Exception):
+            traceback.print_exception(error)
+            tell(self._uids, f"Unexpected {type(error).__name__}, see the console: {error}")
+        return error is None or isinstance(error, Exception)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ from .bridge.scenes import SceneDescription
 if TYPE_CHECKING:
     from ..core import FrameCache
 
+FORMAT = 2  # of records
 MOST_ROWS = 2**31
 MOST_CONTENTS = 2**27  # bytes of a table of contents: millions of rods
 
@@ -64,36 +66,54 @@ class Contents:
 
     @property
     def size(self) -> int:
-        return 2 + 18 * len(self.keys) + 16 * len(self.bodies) + 3 * sum(rows for _, rows in self.rods)
+        return 3 + 18 * len(self.keys) + 16 * len(self.bodies) + self._places
+
+    @property
+    def _places(self) -> int:
+        """Numbers that the rows take: single precision, two to a number."""
+        return (3 * sum(rows for _, rows in self.rods) + 1) // 2
 
     def pack(self, moment: Moment) -> Array:
+        """A check sum first: what is shown is read far more often than the state after it, which may be twenty times as large."""
         since = moment.not_exact_since
-        pieces = [np.array([since is not None, since or 0], dtype=np.float64)]
+        pieces = [np.array([0.0, since is not None, since or 0], dtype=np.float64)]
         pieces.append(np.array([key in moment.poses for key in self.keys], dtype=np.float64))
         pieces.append(np.array([key in moment.released for key in self.keys], dtype=np.float64))
         pieces += [np.asarray(moment.poses.get(key, np.zeros((4, 4)))).ravel() for key in self.keys]
         pieces += [np.asarray(moment.bodies[key]).ravel() for key in self.bodies]
-        pieces += [moment.rows[uid].astype(np.float64).ravel() for uid, _ in self.rods]
-        return np.concatenate(pieces)
+        places = np.zeros(2 * self._places, dtype="<f4")
+        rows = [moment.rows[uid].ravel() for uid, _ in self.rods]
+        np.concatenate(rows, out=places[: sum(map(len, rows))])
+        record = np.concatenate([*pieces, places.view("<f8")])
+        record[0] = self._check_sum(record)
+        return record
 
-    def unpack(self, record: Array) -> Moment:
+    def unpack(self, record: Array) -> Moment | None:
+        """None if it is damaged."""
+        if record[0] != self._check_sum(record):
+            return None
         count = len(self.keys)
-        present, released = record[2 : 2 + count] == 1.0, record[2 + count : 2 + 2 * count] == 1.0
-        poses = record[2 + 2 * count : 2 + 18 * count].reshape(-1, 4, 4)
-        start = 2 + 18 * count
+        present, released = record[3 : 3 + count] == 1.0, record[3 + count : 3 + 2 * count] == 1.0
+        poses = record[3 + 2 * count : 3 + 18 * count].reshape(-1, 4, 4)
+        start = 3 + 18 * count
         bodies = record[start : start + 16 * len(self.bodies)].reshape(-1, 4, 4)
-        start += bodies.size
+        places = record[start + bodies.size :].astype("<f8").view("<f4")
+        start = 0
         rows = {}
         for uid, number in self.rods:
-            rows[uid] = record[start : start + 3 * number].astype(np.float32).reshape(-1, 3)
+            rows[uid] = places[start : start + 3 * number].astype(np.float32, copy=False).reshape(-1, 3)
             start += 3 * number
         return Moment(
             rows,
             {key: poses[k].copy() for k, key in enumerate(self.keys) if present[k]},
             frozenset(key for k, key in enumerate(self.keys) if released[k]),
-            int(record[1]) if record[0] == 1.0 else None,
+            int(record[2]) if record[1] == 1.0 and abs(record[2]) < 2**31 else None,
             dict(zip(self.bodies, bodies.copy(), strict=True)),
         )
+
+    @staticmethod
+    def _check_sum(record: Array) -> float:
+        return float(zlib.crc32(record[1:].astype("<f8", copy=False).data))
 
 
 class DiskFrames:
@@ -171,7 +191,11 @@ class DiskFrames:
         return self._file.frames
 
     def moment(self, number: int) -> Moment:
-        return self.contents.unpack(self._file.read(number))
+        moment = self.contents.unpack(self._file.head(number, self.contents.size))
+        if moment is None:
+            cure = "this frame is damaged in the cache: delete it and simulate again"
+            raise TendrilError("cache", str(self.path), cure)
+        return moment
 
     def state(self, number: int) -> Array:
         return self._file.read(number)[self.contents.size :]
@@ -248,7 +272,7 @@ def delete(path: Path) -> None:
 
 def fingerprint_of(description: SceneDescription) -> str:
     """Equal for the same objects with the same settings in the same version of Tendril."""
-    told = repr((VERSION, description.signature, Contents.of(description).rods))
+    told = repr((VERSION, FORMAT, description.signature, Contents.of(description).rods))
     return hashlib.sha256(told.encode()).hexdigest()
 
 

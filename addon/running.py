@@ -15,7 +15,7 @@ from .bridge import curves
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.engine import BlenderEngine
-from .bridge.poses import Array
+from .bridge.poses import Array, same
 from .bridge.scenes import SceneDescription, held_motion
 from .moments import DiskFrames, Moment
 from .solver import choose_cache
@@ -124,7 +124,7 @@ class Running:
         before = self.moment(self.last_frame).poses
         for part in self.description.parts.values():
             for key in part.described.start_poses:
-                if key in poses and not np.array_equal(poses[key], before.get(key)):
+                if key in poses and not same(poses[key], before.get(key)):
                     for holds, positions, rotations in held_motion(part, key, poses):
                         self.simulation.move(holds, position=positions, rotation=rotations)
         for number, (key, described) in enumerate(self.description.colliders.items()):
@@ -165,6 +165,8 @@ class Running:
 
     def release(self, uid: str, keys: set[str]) -> None:
         """Lets go of what follows these attachments of a rod, for good. Raises TendrilError if that can't be."""
+        if keys <= self.released:
+            return
         part = self.description.parts[uid]
         for hold, held in zip(part.holds, part.described.held, strict=True):
             if held.follows in keys - self.released:
@@ -175,8 +177,8 @@ class Running:
         """Notices that something stands elsewhere in a frame than it did when the frame was simulated."""
         moment = self.moment(number)
         if moment is not None:
-            same = all(np.array_equal(pose, poses.get(uid)) for uid, pose in moment.poses.items())
-            self.outdated = self.outdated or not same
+            moved = any(not same(pose, poses.get(key)) for key, pose in moment.poses.items())
+            self.outdated = self.outdated or moved
 
     def _vertices_of(self, key: str, described: ColliderDescription) -> Array:
         return self.colliders.get(key, np.asarray(described.shape.vertices))

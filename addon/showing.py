@@ -31,7 +31,7 @@ def check_showable(obj: bpy.types.Object, owner: bpy.types.Object) -> None:
 def take_edits(obj: bpy.types.Object) -> bool:
     """What is changed while the curve shows its drawn shape is drawn. So are points added or removed at any time.
     True if there was something."""
-    kept_fits = curves.drawn_rows(obj.data) is not None
+    kept_fits = curves.keeps_drawn(obj.data)
     if kept_fits and (not obj.tendril.shows_drawn or curves.is_as_drawn(obj.data)):
         return False
     curves.keep_drawn(obj.data)
@@ -102,6 +102,7 @@ def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: floa
         raise TendrilError(f"frame {shown}", rows, "it is not finite and was not shown: please report this scene")
     curves.free_handles(obj.data)
     curves.write_rows(obj.data, rows)
-    obj.tendril.shows_drawn = False
+    if obj.tendril.shows_drawn:  # what is set anew, even to the same, makes Blender evaluate the object once more
+        obj.tendril.shows_drawn = False
     if shown < min(frame, last):
         raise Unable(f"Simulated up to frame {shown}: go on from there")

@@ -176,14 +176,28 @@ class FrameCache:
 
     def read(self, frame_number: int) -> Array:
         """The state of a frame, checked: a read-only view of the file, which stays good when the cache is closed."""
+        number = self._held(frame_number)
+        with _said_plainly(self.path):
+            if not self._is_good(number):
+                raise TendrilError("frame_number", number, "this frame is damaged in the cache: bake again from it on")
+            return self._view(number, self.state_size)
+
+    def head(self, frame_number: int, count: int) -> Array:
+        """The first numbers of a frame's state, as they are: for who has a check sum of his own, and wants to read no more."""
+        number = self._held(frame_number)
+        count = whole("count", count, 0, self.state_size)
+        with _said_plainly(self.path):
+            return self._view(number, count)
+
+    def _held(self, frame_number: int) -> int:
         number = whole("frame_number", frame_number, -_LARGEST_FRAME)
         if number not in self.frames:
             held = f"frames {self.frames[0]} to {self.last}" if self._count else "no frames yet"
             raise TendrilError("frame_number", number, f"the cache holds {held}")
-        with _said_plainly(self.path):
-            if not self._is_good(number):
-                raise TendrilError("frame_number", number, "this frame is damaged in the cache: bake again from it on")
-            return np.frombuffer(self._map(), "<f8", self.state_size, self._offset(number) + _RECORD_HEAD.itemsize)
+        return number
+
+    def _view(self, number: int, count: int) -> Array:
+        return np.frombuffer(self._map(), "<f8", count, self._offset(number) + _RECORD_HEAD.itemsize)
 
     def truncate_after(self, frame: int) -> None:
         """Forgets all frames after this one."""

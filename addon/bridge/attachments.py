@@ -33,6 +33,8 @@ def attached_poses(
 
 def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
     """The attachments whose influence, which may be animated, is low now."""
+    if not len(obj.tendril.attachments):
+        return set()
     attachments = obj.evaluated_get(depsgraph).tendril.attachments
     return {key_of(obj.tendril.uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
 

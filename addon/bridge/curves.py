@@ -125,11 +125,15 @@ def keep_drawn(curve: bpy.types.Curve) -> None:
 
 def drawn_rows(curve: bpy.types.Curve) -> Rows | None:
     """The drawn shape; None if there is none, or if the curve has other points by now."""
+    return np.array(curve[DRAWN], dtype=np.float32).reshape(-1, 3) if keeps_drawn(curve) else None
+
+
+def keeps_drawn(curve: bpy.types.Curve) -> bool:
+    """Whether there is a drawn shape of as many points as the curve has now."""
     kept, handles = curve.get(DRAWN), curve.get(DRAWN_HANDLES)
-    beziers = sum(len(spline.bezier_points) for spline in _splines(curve))
-    if kept is None or len(kept) != 3 * row_count(curve) or handles is None or len(handles) != 2 * beziers:
-        return None
-    return np.array(kept, dtype=np.float32).reshape(-1, 3)
+    if kept is None or len(kept) != 3 * row_count(curve) or handles is None:
+        return False
+    return len(handles) == 2 * sum(len(spline.bezier_points) for spline in _splines(curve))
 
 
 def is_as_drawn(curve: bpy.types.Curve) -> bool:

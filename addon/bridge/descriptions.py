@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...core import Net, Rod
 from . import points
-from .poses import Array
+from .poses import Array, inverse
 from .strands import SplineKind, Strand
 
 if TYPE_CHECKING:
@@ -131,5 +131,5 @@ class PointsDescription(RodDescription):
 
 
 def in_space_of(pose: Array, world: Array) -> Rows:
-    inverse = np.linalg.inv(pose)
-    return (world @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
+    back = inverse(pose)
+    return (world @ back[:3, :3].T + back[:3, 3]).astype(np.float32)

@@ -1,14 +1,18 @@
 """Files that nobody wrote in good faith: whatever lies where a cache should be, it is told, and nothing breaks."""
 
 import json
+import re
 import struct
 import zlib
+from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
+import tendril
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
+from tendril.addon.moments import Contents
 from tendril.core import FrameCache
 from tendril.tests.addon.building import make_mesh, make_rod, status
 from tendril.tests.addon.test_cache import saved  # noqa: F401
@@ -92,9 +96,17 @@ def test_tables_of_contents_that_make_no_sense(cache):
     assert memory.info(bpy.context.scene) == "Nothing in memory"
 
 
-def signed(data, number, values):
+def size_shown(contents):
+    """How many numbers of a record are what is shown."""
+    table = json.loads(contents)
+    return Contents(tuple(map(tuple, table["rods"])), tuple(table["keys"])).size
+
+
+def signed(data, number, values, shown):
     """The file with other numbers in a frame, and the check sum that makes them believed."""
     size = struct.unpack_from("<Q", data, 12)[0]
+    values = np.array(values)
+    values[0] = zlib.crc32(values[1:shown].tobytes())
     at = HEADER + (number - 1) * (RECORD_HEAD + 8 * size)
     payload = np.asarray(values, dtype="<f8").tobytes()
     assert len(payload) == 8 * size
@@ -108,35 +120,32 @@ def signed(data, number, values):
 
 
 def test_the_layout_that_these_tests_forge_is_the_real_one(cache):
-    path, data, _ = cache
+    path, data, contents = cache
     with FrameCache.open(path) as file:
-        assert signed(data, 3, file.read(3)) == data
+        assert signed(data, 3, file.read(3), size_shown(contents)) == data
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # such numbers overflow
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e308, -1e40, 1e15, 0.0, -1.0, 1e-320])
 def test_numbers_that_are_signed_and_senseless(cache, value):
-    path, data, _ = cache
+    path, data, contents = cache
+    shown = size_shown(contents)
     with FrameCache.open(path) as file:
         good = np.array(file.read(LAST))
     rng = np.random.default_rng(3)
     for part in (1.0, 0.3, 0.02):
         values = np.where(rng.random(len(good)) < part, value, good)
-        visit(path, signed(signed(data, LAST, values), 3, values))
+        visit(path, signed(signed(data, LAST, values, shown), 3, values, shown))
     one = good.copy()
     one[rng.integers(0, len(good))] = value
-    visit(path, signed(data, LAST, one))
+    visit(path, signed(data, LAST, one, shown))
 
 
-def test_no_pickle_anywhere():
-    from pathlib import Path
-
-    import tendril
-
+def test_nothing_that_is_read_is_executed():
     root = Path(tendril.__file__).parent
-    for folder in ("core", "addon"):
-        for file in (root / folder).rglob("*.py"):
-            text = file.read_text()
-            assert "pickle" not in text.replace("allow_pickle=False", ""), file
-            assert "marshal" not in text, file
-            assert "eval(" not in text, file
+    dangerous = re.compile(
+        r"\b(import (pickle|marshal|shelve)|(pickle|marshal)\.loads?\b|allow_pickle=True)|(?<![\w.])(eval|exec)\("
+    )
+    files = [file for folder in ("core", "addon") for file in (root / folder).rglob("*.py")]
+    assert len(files) > 100
+    assert [file for file in files if dangerous.search(file.read_text())] == []
