@@ -27,6 +27,7 @@ _thread: threading.Thread | None = None
 _began = 0.0
 _waiting: dict[str, bool] = {}  # scenes by name that wait for the solver, and whether they were being played
 _at_once = False
+_said = ""  # what the status bar shows
 
 
 def require(description: SceneDescription, scene: bpy.types.Scene) -> None:
@@ -134,10 +135,13 @@ def _start(models: list[str], contact: bool) -> None:
 
 def _look() -> float | None:
     """Called by Blender all the time while something is compiled."""
+    global _said
     windows = bpy.context.window_manager.windows if bpy.context.window_manager else []
     if is_compiling():
+        new, _said = told() != _said, told()
         for window in windows:
-            window.workspace.status_text_set(told())
+            if new:  # each time the window is drawn
+                window.workspace.status_text_set(_said)
             if window.scene.name in _waiting and window.screen.is_animation_playing:
                 _waiting[window.scene.name] = True
                 with bpy.context.temp_override(window=window, screen=window.screen):

@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 
 NAME = "bl_ext.user_default.tendril"
-MOST_STALL = 1.0  # s: as long as the window may not respond
+MOST_STALL = 1.0  # s: as much longer than by itself may the window not respond
 LONGEST = 800.0  # s for all of it
 FOLDER = Path("/tendril")
 
@@ -37,8 +37,6 @@ def prepare():
         if area.type == "PROPERTIES":
             area.spaces.active.context = "PHYSICS"
     bpy.context.scene.frame_set(1)
-    with bpy.context.temp_override(window=window(), screen=window().screen):
-        bpy.ops.screen.animation_play()
 
 
 def window():
@@ -48,6 +46,16 @@ def window():
 def steps():
     """What happens one after the other; each yields until the next may begin."""
     solver = sys.modules[NAME + ".addon.solver"]
+    calm = time.monotonic() + 5.0
+    while time.monotonic() < calm:  # how long the window waits by itself, drawn without a graphics card
+        for area in window().screen.areas:
+            area.tag_redraw()
+        yield
+    at_rest = max(after - before for before, after in itertools.pairwise(ticks))
+    ticks.clear()
+    with bpy.context.temp_override(window=window(), screen=window().screen):
+        bpy.ops.screen.animation_play()
+    played = time.monotonic()
     while not solver.is_compiling():
         yield
     said = time.monotonic() + 5.0
@@ -59,17 +67,18 @@ def steps():
     while solver.is_compiling():
         yield
     compiled = time.monotonic()
+    waits = sorted(((after - before, before - played) for before, after in itertools.pairwise(ticks)), reverse=True)
+    print(f"compiled in {compiled - played:.1f} s; the window waits {at_rest:.2f} s by itself; while it is compiled at most",
+          ", ".join(f"{wait:.2f} s after {moment:.1f} s" for wait, moment in waits[:6]))  # fmt: skip
     while not window().screen.is_animation_playing or bpy.context.scene.frame_current < 24:
         yield
     started = time.monotonic()
     with bpy.context.temp_override(window=window(), screen=window().screen):
         bpy.ops.screen.animation_cancel(restore_frame=False)
     low = min(point.co.z for point in bpy.data.objects["Rope"].data.splines[0].points)
-    waits = sorted(((after - before, before - began) for before, after in itertools.pairwise(ticks)), reverse=True)
-    print(f"compiled in {compiled - began:.1f} s, frame 24 shown {started - compiled:.1f} s later")
-    print("the window waited longest:", ", ".join(f"{wait:.2f} s after {moment:.1f} s" for wait, moment in waits[:6]))
+    print(f"frame 24 shown {started - compiled:.1f} s later")
     assert low < 2.0
-    assert waits[0][0] < MOST_STALL
+    assert waits[0][0] < at_rest + MOST_STALL
     (FOLDER / "ready-playing").touch()
     while not (FOLDER / "taken-playing").exists():
         yield

@@ -6,6 +6,7 @@ Run by test_journey.py in several Blenders, and by packaging/window in those tha
 import os
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 STEP, FOLDER = sys.argv[-3:-1] if sys.argv[-1].endswith(".zip") else sys.argv[-2:]
@@ -19,6 +20,7 @@ import numpy as np
 NAME = "bl_ext.user_default.tendril"
 BLEND = str(FOLDER / "rope.blend")
 EXTENSIONS = Path(bpy.utils.user_resource("EXTENSIONS"))
+COMPILED = EXTENSIONS / ".user" / "user_default" / "tendril" / "numba"
 # Seconds of this process: others may be busy.
 MOST_TO_ENABLE = 0.2
 MOST_TO_START = 1.5
@@ -57,8 +59,7 @@ def install():
     make_rope("Not baked")
     assert bpy.ops.wm.save_as_mainfile(filepath=BLEND) == {"FINISHED"}
     np.save(FOLDER / "last.npy", last)
-    cache = EXTENSIONS / ".user" / "user_default" / "tendril" / "numba"
-    assert list(cache.rglob("*.nbi")), f"nothing compiled in {cache}"
+    assert list(COMPILED.rglob("*.nbi")), f"nothing compiled in {COMPILED}"
     assert bpy.ops.preferences.addon_disable(module=NAME) == {"FINISHED"}
     assert not hasattr(bpy.types.Object, "tendril")
     left = [handler for handlers in all_handlers() for handler in handlers if NAME in handler.__module__]
@@ -93,6 +94,26 @@ def again():
     play(3, 5)
     assert np.abs(points(other) - drawn).max() > 1e-3
     bpy.ops.wm.save_mainfile()
+
+
+def upgrade():
+    """A newer version over the older one, which is in use: files and compiled code stay."""
+    bpy.ops.wm.open_mainfile(filepath=BLEND)
+    assert bpy.ops.preferences.addon_enable(module=NAME) == {"FINISHED"}
+    other = bpy.data.objects["Not baked"]
+    play(1, 3)
+    compiled = sorted(COMPILED.rglob("*.nb?"))
+    done = bpy.ops.extensions.package_install_files(repo="user_default", filepath=sys.argv[-1], enable_on_install=True)
+    assert done == {"FINISHED"}
+    version = tomllib.loads((EXTENSIONS / "user_default" / "tendril" / "blender_manifest.toml").read_text())["version"]
+    assert version == "99.0.0"
+    with Watch() as starting:
+        play(1, 3)
+    print(f"upgraded, then started in {starting}")
+    assert starting.own < MOST_TO_START
+    assert other.tendril.enabled
+    assert sorted(COMPILED.rglob("*.nb?")) == compiled
+    assert bpy.ops.preferences.addon_disable(module=NAME) == {"FINISHED"}
 
 
 def uninstall():
@@ -155,6 +176,6 @@ def is_ours(path):
     return any(part.lower().startswith(("tendril", "numba", "llvmlite", "scipy")) for part in path.parts)
 
 
-{"install": install, "again": again, "uninstall": uninstall}[STEP]()
+{"install": install, "again": again, "upgrade": upgrade, "uninstall": uninstall}[STEP]()
 print(f"{STEP}: done", flush=True)
 os._exit(0)  # some Blenders crash or hang when the interpreter is left in order
