@@ -107,6 +107,8 @@ class Simulation:
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
         self._contact, self._contact_steps = self._make_contact(tolerance, workers)
+        if self._bodies is not None and self._contact is None:
+            self._bodies.steps.hand_over(scene.attachments)
         self._sizes = [block.state_size for block in self.blocks]
         self._sizes += [self._holds.state_size, self._contact.known.state_size if self._contact else 0]
         self._sizes.append(self._bodies.state_size if self._bodies else 0)
@@ -292,6 +294,9 @@ class Simulation:
             block.free_steps(h, count, forces, scene.wind, air, drag, settling, of_block)
         if self._bodies is not None:
             self._bodies.aim()
+            for block, forces in zip(self.blocks, self._forces, strict=True):
+                if not settling and hasattr(block, "step_carried"):
+                    block.step_carried(h, forces, scene.gravity, scene.wind, air, drag)
             around = Around(scene.gravity, scene.wind, drag, air)
             self._bodies.steps.free_step(h, around, place or self._stay, settling)
 

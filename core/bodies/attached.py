@@ -162,9 +162,11 @@ class Edges:
                 self._begin[0, which] = edge / np.linalg.norm(edge, axis=1)[:, None]
                 self._begin[1, which] = block.directors()[self._places.shown[which]]
 
-    def fetch(self, begun: bool = True) -> None:
-        """Where the edges are; unless a coupled step has begun, of which this is an iterate, that is the state."""
-        for block, which in zip(self._blocks, self._of_block, strict=True):
+    def fetch(self, ties: Ints | None = None) -> None:
+        """Where the edges are: those of ties of which a coupled step has begun at this iterate of it; all of them in the state."""
+        begun = ties is not None
+        for block, of_block in zip(self._blocks, self._of_block, strict=True):
+            which = of_block if ties is None else np.intersect1d(of_block, ties)
             if not len(which):
                 continue
             x, row, after = block.positions(), self._places.row[which], self._places.after[which]

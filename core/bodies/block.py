@@ -66,7 +66,7 @@ class BodyBlock:
         self._x, self._v, self._l = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)  # where the stage starts
         self._rotation = rotation.copy()
         self._turn = np.zeros_like(x)  # h w
-        self._goal = (x.copy(), rotation.copy())  # of the kinematic ones, at the end of the step
+        self.goal = (x.copy(), rotation.copy())  # of the kinematic ones, at the end of the step
 
     def __len__(self) -> int:
         return len(self.mass)
@@ -97,7 +97,7 @@ class BodyBlock:
     def aim(self, positions: Array, rotations: Array) -> None:
         """Where the origins of kinematic bodies are at the end of the next step."""
         centers = positions + np.einsum("bij,bj->bi", rotations, self.center)
-        self._goal[0][:], self._goal[1][:] = centers, rotations
+        self.goal[0][:], self.goal[1][:] = centers, rotations
 
     def save(self, chosen: Ints) -> None:
         for kept, now in zip(self._saved, self.state, strict=True):
@@ -134,9 +134,9 @@ class BodyBlock:
         led = chosen[self.kinematic[chosen]]
         if len(led):
             x0, r0 = self._saved.x[led], self._saved.rotation[led]
-            turn = logarithm(self._goal[1][led] @ np.swapaxes(r0, 1, 2))
-            x[led] = x0 + at * (self._goal[0][led] - x0)
-            rotation[led] = exponential(at * turn) @ r0 if at < 1.0 else self._goal[1][led]
+            turn = logarithm(self.goal[1][led] @ np.swapaxes(r0, 1, 2))
+            x[led] = x0 + at * (self.goal[0][led] - x0)
+            rotation[led] = exponential(at * turn) @ r0 if at < 1.0 else self.goal[1][led]
             self._turn[led] = logarithm(rotation[led] @ np.swapaxes(self._rotation[led], 1, 2))
 
     def linearise(self, chosen: Ints, h: float, around: Around) -> tuple[Array, Array]:

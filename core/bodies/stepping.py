@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..attachment import Attachment
 from ..errors import Array
 from ..models.protocol import ModelBlock, Pushes, Work
 from ..scene import Scene
@@ -52,7 +53,7 @@ class BodySteps:
         self._places, at = find_places(scene, blocks, rods)
         self._edges = Edges(self._places, blocks)
         self._edges.begin()
-        self._edges.fetch(begun=False)
+        self._edges.fetch()
         self._ties = make_ties(scene, bodies, (self._edges.start, self._edges.end, self._edges.director), at)
         self._assemblies = find_assemblies(self._places, self._ties, blocks, bodies)
         self._second_order = self._assemblies.second_order & second_order
@@ -78,6 +79,24 @@ class BodySteps:
         self._selections: dict[bytes, Selection] = {}
         self.impulse = np.zeros((len(bodies), 6))  # of the ties since it was last set to zero, N s and N m s
         self._work = Work()
+        self._elsewhere = np.zeros(self._assemblies.number, dtype=np.bool_)
+
+    def hand_over(self, attachments: Sequence[Attachment]) -> None:
+        """Assemblies whose rods are all of one block which knows how to step bodies by itself, as published, are left to it, but
+        for looking for rest."""
+        for number, block in enumerate(self._blocks):
+            if not hasattr(block, "carry"):
+                continue
+            foreign = np.zeros_like(self._elsewhere)
+            for other, assemblies in enumerate(self._assemblies.of_rod):
+                foreign[assemblies[(assemblies >= 0) & (other != number)]] = True
+            theirs = [
+                (int(self._places.rod[k]), one)
+                for k, one in enumerate(attachments)
+                if self._places.block[k] == number and not foreign[self._assemblies.of_tie[k]]
+            ]
+            carried = block.carry(theirs, self._bodies)
+            self._elsewhere[self._assemblies.of_rod[number][carried]] = True
 
     def attached(self) -> list[Flags]:
         """Per block, which rods are stepped here."""
@@ -89,7 +108,7 @@ class BodySteps:
 
     def free_step(self, h: float, around: Around, place: Place, calm: bool) -> None:
         """Moves all bodies by h, and the rods attached to them, whose forces and holds are known. With `calm` by backward Euler."""
-        everything = np.ones(self._assemblies.number, dtype=np.bool_)
+        everything = ~self._elsewhere | calm
         self._around, self._place, self._calm = around, place, calm
         spin = np.zeros(self._assemblies.number)
         turning = np.where(self._bodies.kinematic, 0.0, np.linalg.norm(self._bodies.state.w, axis=1))
@@ -226,7 +245,7 @@ class BodySteps:
     def _linear_step(self, chosen: Selection, h: float) -> tuple[Array, Array] | None:
         bodies, ties, out = self._bodies, self._ties, self._conditions
         k = len(chosen.ties)
-        self._edges.fetch()
+        self._edges.fetch(chosen.ties)
         measure(
             ties, chosen.ties, self._edges.start, self._edges.end, self._edges.director, bodies.state.x,
             bodies.state.rotation, self.forces, out,

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...attachment import Attachment
+from ...bodies.block import BodyBlock
+from ...bodies.rotation import logarithm
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
@@ -19,6 +22,8 @@ from ..der.stepping import FALLBACKS
 from ..protocol import Energies
 from .arrays import make_chain, make_motion, make_nodes
 from .build import build
+from .carried import Carried, can_carry, carry, groups_of, with_carried_held
+from .carried_steps import measure_assemblies, step_assemblies
 from .damping import step_and_damp_rods
 from .projection import TOLERANCE
 from .stepping import respond, step_rods_explicitly
@@ -48,6 +53,9 @@ class Der2008Block(DerBlock):
         damped = bool(b.rods.damping_time.any())
         self._start = State(*(array.copy() for array in b.state)) if damped else None
         self._h = 0.0  # s, length of the last step
+        self._entries = entries
+        self._carried: Carried | None = None  # rods that carry bodies, and these
+        self._carrying = np.zeros(self._rods, dtype=np.bool_)
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
         return build(entries, holds)
@@ -81,6 +89,47 @@ class Der2008Block(DerBlock):
             self._motion.inner[stuck] = count
             self._measured = False
 
+    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock) -> Flags:
+        """From now on `step_carried` steps rods that are attached to bodies, and these bodies, as published: those of the rods (R,)
+        for which that can be done. `attachments` come with the number of their rod, and are all that concern their bodies."""
+        b, entries = self.arrays, self._entries
+        meant = []
+        for rods, _ in groups_of(len(entries), bodies, attachments):
+            own = [(rod, one) for rod, one in attachments if rod in rods]
+            if can_carry(entries, own, b.rods.held[:, 0], b.rods.start):
+                meant += own
+        if meant:
+            self._carrying[[rod for rod, _ in meant]] = True
+            self._held = with_carried_held(b, entries, meant)
+            self._held_chain = make_chain(self._held)
+            self._carried = carry(self._held, self._held_chain, entries, meant, bodies)
+            self._body_block = bodies
+        return self._carrying
+
+    def step_carried(
+        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
+    ) -> None:
+        """Moves what `carry` said by h seconds. Kinematic bodies stay for now: they go their way with all others of the scene."""
+        if self._carried is None:
+            return
+        b, bodies, block = self._held, self._carried.bodies, self._body_block
+        b.forces.force[:, :3] = point_forces
+        b.forces.wind[:] = wind
+        b.forces.drag_rate[0] = drag_rate
+        self._h = h
+        step = Step(h, 1, BACKWARD_EULER, air_density, self._projection, 0, 0)
+        before = np.concatenate([bodies.x, bodies.rotation.reshape(-1, 9), bodies.v, bodies.w], axis=1)
+        goal_x, goal_rotation = block.goal
+        np.multiply(bodies.mass[:, None], gravity, out=bodies.force)
+        bodies.start_x[:], bodies.start_rotation[:] = bodies.x, bodies.rotation
+        bodies.way[:] = goal_x - bodies.x
+        bodies.turn[:] = logarithm(goal_rotation @ np.swapaxes(bodies.rotation, 1, 2))
+        count = len(self._carried.assemblies.rods) - 1
+        step_assemblies(b, self._held_chain, self._nodes, self._motion, self._carried, step, before, 0, count)
+        led = bodies.kinematic
+        bodies.x[led], bodies.rotation[led] = before[led, :3], before[led, 3:12].reshape(-1, 3, 3)
+        bodies.v[led], bodies.w[led] = before[led, 12:15], before[led, 15:]
+
     def _step_explicitly(self, h: float, count: int, air_density: float, skip: Flags) -> None:
         """With no steps it only measures."""
         b, chain, nodes, motion, failed = self.arrays, self._chain, self._nodes, self._motion, self._failed
@@ -109,7 +158,10 @@ class Der2008Block(DerBlock):
 
     def energies(self, gravity: Array) -> Energies:
         if not self._measured:
-            self._step_explicitly(0.0, 0, 0.0, self._none)
+            self._step_explicitly(0.0, 0, 0.0, self._carrying)
+            if self._carried is not None:
+                count = len(self._carried.assemblies.rods) - 1
+                measure_assemblies(self._held, self._held_chain, self._nodes, self._motion, self._carried, 0, count)
         return super().energies(gravity)
 
     @property

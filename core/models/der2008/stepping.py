@@ -53,7 +53,7 @@ def step_rods_explicitly(
             continue
         first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
         failed[r] = True
-        if not _begin(b, chain, nodes, m, r, begin / step.steps, stop > begin):
+        if not take_up(b, chain, nodes, m, r, begin / step.steps, stop > begin):
             continue
         good = True
         damped = rods.damping_time[r] > 0.0
@@ -78,7 +78,7 @@ def step_rods_explicitly(
                         left = max(int(needed), 1)
                         h = step.h * (1.0 - passed) / left
                         start, count = passed, 0
-                        _make_metric(rods, m, r, h)
+                        make_metric(rods, m, r, h)
                         if level:
                             _shift_speed(b, chain, nodes, m, r, -0.5 * h)
                             level = False
@@ -86,7 +86,7 @@ def step_rods_explicitly(
                 tries, worst = _inner_step(b, chain, nodes, m, r, h, (done + now) / step.steps, step.tolerance)
                 if not worst < USELESS or tries < 0:
                     halvings += 1
-                    if halvings > MOST_HALVINGS or not _return(b, chain, nodes, m, r, (done + passed) / step.steps):
+                    if halvings > MOST_HALVINGS or not go_back(b, chain, nodes, m, r, (done + passed) / step.steps):
                         good = False
                         break
                     left = 0
@@ -123,7 +123,7 @@ def step_rods_explicitly(
 
 
 @part
-def _begin(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
+def take_up(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
     """Takes the state, at a fraction of the step. To be ready to step, edges get their lengths, which gives no speed.
 
     False if the state is of no use."""
@@ -140,7 +140,7 @@ def _begin(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, 
         for i in range(first, end):
             for c in range(6):
                 m.drag[i, c] = 0.0
-        _make_metric(rods, m, r, 0.0)
+        make_metric(rods, m, r, 0.0)
         _, worst = project(rods, m, r, TOLERANCE)
         if not worst < math.inf:
             return False
@@ -151,7 +151,7 @@ def _begin(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, 
 
 
 @part
-def _return(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
+def go_back(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
     """Back to where an inner step began; its speed is still there."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
@@ -165,7 +165,7 @@ def _return(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float)
 
 
 @part
-def _make_metric(rods: Rods, m: Motion, r: int, h: float) -> None:
+def make_metric(rods: Rods, m: Motion, r: int, h: float) -> None:
     """The inverse of mass + h drag, per vertex; zero of what is held."""
     drag, metric = m.drag, m.metric
     for i in range(rods.start[r], rods.start[r + 1]):
@@ -195,7 +195,7 @@ def _inner_step(
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
     apply_forces(b, chain, nodes, m, r)
-    _predict(b, m, r, h, at)
+    predict(b, m, r, h, at)
     iterations, worst = project(rods, m, r, tolerance)
     place_frames(rods, b.holds, m.frames, first, end, at)
     if not worst < USELESS or not carry_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, at):
@@ -240,7 +240,7 @@ def _shift_speed(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: f
 
 
 @part
-def _predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
+def predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
     """Symplectic Euler without constraints: x + h v', v' = (M + h D)^-1 (M v + h f). What is held is where it is held."""
     rods, holds = b.rods, b.holds
     x, v, before, force = m.x, m.v, m.before, m.force
@@ -275,7 +275,7 @@ def respond(
             put(m.x, i, get(b.state.q, i))
             for c in range(6):
                 m.drag[i, c] = 0.0
-        _make_metric(rods, m, r, 0.0)
+        make_metric(rods, m, r, 0.0)
         for i in range(first, end):
             f = (scale * x[i, 0], scale * x[i, 1], scale * x[i, 2])
             put(m.before, i, give_way(m.metric, i, f))
