@@ -8,7 +8,7 @@ import bpy
 
 from ..core import TendrilError
 from . import bodies, memory, migration, rendering, solver
-from .bridge import attachments, bullet, colliders, curves, rigid_bodies, rods, scenes
+from .bridge import attachments, bullet, changes, colliders, curves, rigid_bodies, rods, scenes
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .memory import forget, running_of, told_at, told_of_disk
@@ -230,6 +230,12 @@ def _go_on(
             with told_at([uid]):
                 if uid in running.uids:
                     running.release(uid, attachments.let_go(obj, depsgraph))
+        running.surround(changes.surroundings(scene, depsgraph))
+        for uid, obj in objects.items():
+            with told_at([uid]):
+                if uid in running.uids:
+                    start = running.description.parts[uid].described.start_length
+                    running.alter(uid, changes.factors(obj, start))
         running.step(poses, places, rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {})
         if running.writes:
             with told_of_disk(scene):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -45,6 +45,7 @@ class Running:
     states: dict[int, Array] = field(default_factory=dict)  # of some frames, to go on from
     released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
+    altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # by uid, in the simulation that runs
     outdated: bool = False
     not_exact_since: int | None = None
 
@@ -96,6 +97,7 @@ class Running:
         moment = self.moment(last)
         state = self.states.get(last)
         simulation = self._make_simulation(scene)
+        self.altered = {}
         simulation.restore(self.disk.state(last) if state is None else state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
@@ -117,6 +119,19 @@ class Running:
         self.states = {k: state for k, state in self.states.items() if k <= last}
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
+
+    def surround(self, with_what: Mapping[str, Any]) -> None:
+        """What acts on the rods in the next step."""
+        self.simulation.surround(**with_what)
+
+    def alter(self, uid: str, factors: Mapping[str, float]) -> None:
+        """How a rod is other than it was described in the next step. Raises TendrilError if it can't be."""
+        part = self.description.parts[uid]
+        if factors == self.altered.get(uid, dict.fromkeys(factors, 1.0)):
+            return
+        for rod in range(part.first_rod, part.first_rod + len(part.described.rods)):
+            self.simulation.alter(rod, **factors)
+        self.altered[uid] = factors
 
     def step(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
         """One frame further, at whose end the objects stand at `poses`, colliders have these vertices and rigid bodies that no

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .body import Body
 from .contact.shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Plane, Sphere
 from .errors import TendrilError
+from .forces.fields import Falloff, Field
 from .material import Circle, Ellipse, Material, Rectangle, Stiffness
 from .net import Corde, Net
 from .rod import Rod
@@ -32,6 +33,8 @@ __all__ = [
     "Corde",
     "Cylinder",
     "Ellipse",
+    "Falloff",
+    "Field",
     "Frame",
     "FrameCache",
     "Hull",

@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import Array, TendrilError
 from .models.protocol import Energies
-from .scene import BodyId, RodId
+from .scene import BodyId, Entry, RodId
 
 if TYPE_CHECKING:
     from .bodies.simulated import BodySample
@@ -40,6 +40,17 @@ class Place(NamedTuple):
     end: int
     first_edge: int
     end_edge: int
+
+
+def lay_out(blocks: Sequence[int], entries: Sequence[Entry]) -> list[Place]:
+    """Places of rods, given the block of each."""
+    places: list[Place] = []
+    ends = dict.fromkeys(blocks, (0, 0))
+    for block, entry in zip(blocks, entries, strict=True):
+        vertex, edge = ends[block]
+        ends[block] = vertex + entry.rod.vertex_count, edge + entry.rod.edge_count
+        places.append(Place(block, vertex, ends[block][0], edge, ends[block][1]))
+    return places
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from .errors import (
     vector,
     whole,
 )
+from .forces.fields import Field, check_fields
 from .net import Net
 from .rod import Rod
 
@@ -134,6 +135,7 @@ class Scene:
         self._held: dict[RodId, set[int]] = {}  # vertices, by rod
         self.loads: list[Load] = []
         self.colliders: list[Collider] = []
+        self.fields: list[Field] = []
         self.bodies: list[Body] = []
         self.attachments: list[Attachment] = []
 
@@ -295,6 +297,10 @@ class Scene:
         vertex = self._vertex(entry.rod, where)
         self.loads.append(Load(int(rod), vertex, force if callable(force) else vector("force", force)))
 
+    def add_field(self, field: Field) -> None:
+        """A force field, which acts on all rods."""
+        self.fields += check_fields([field])
+
     def fingerprint(self) -> str:
         """A digest of all that is described here, to tell whether a cache belongs to it. Functions of time count as
         present or absent only: whoever changes one names a new cache."""
@@ -325,6 +331,8 @@ class Scene:
             feed(type(collider.shape).__name__)
             for value in (*vars(collider.shape).values(), collider.friction, collider.thickness, collider.path):
                 feed(value)
+        for field in self.fields:
+            feed(field.numbers())
         for body in self.bodies:
             feed(type(body.shape).__name__)
             for value in (*vars(body.shape).values(), *vars(body).values()):

@@ -13,12 +13,15 @@ from . import jit
 from .bodies.attached import softened
 from .bodies.block import Around
 from .errors import Array, TendrilError, array, positive, whole
-from .frame import Frame, Place, Report
-from .holds import HoldMotion, usable
+from .forces.fields import Field
+from .frame import Frame, Report, lay_out
+from .holds import HoldMotion
 from .models import make_block
+from .models.alteration import Factors, check_factors, refuse
 from .models.protocol import Energies, ModelBlock, Work, edge_rows, vertex_rows
-from .scene import BodyId, ColliderId, Entry, HoldId, Scene
+from .scene import BodyId, ColliderId, Entry, HoldId, RodId, Scene
 from .strains import StrainGauge, Strains
+from .surroundings import Surroundings
 from .workers import Workers
 
 if TYPE_CHECKING:
@@ -96,7 +99,7 @@ class Simulation:
                 )
             )
         self._vertices = [vertex_rows(block) for block in self.blocks]
-        self._places = self._lay_out()
+        self._places = lay_out([block for block, _ in self._rods], scene.entries)
         self._directors = [edge_rows(block, self._of_block(k)) for k, block in enumerate(self.blocks)]
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
         self._bodies: SimulatedBodies | None = None
@@ -113,22 +116,13 @@ class Simulation:
         self._sizes += [self._holds.state_size, self._contact.known.state_size if self._contact else 0]
         self._sizes.append(self._bodies.state_size if self._bodies else 0)
         self.state_size = sum(self._sizes)
-        self._forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in self.blocks]
-        self._timed_loads = any(callable(load.force) for load in scene.loads)
+        self._around = Surroundings(scene, self.blocks, self._vertices, self._places)
         self._gauge: StrainGauge | None = None  # made when first needed
+        self._factors: dict[RodId, Factors] = {}
         self._work = Work()
         self._holds.follow_paths(self.time)
         self._send_holds(self._holds.poses())
         self._send_holds(self._holds.poses())  # twice: the beginning of the first step is where they are now
-
-    def _lay_out(self) -> list[Place]:
-        places = []
-        ends = [(0, 0)] * len(self.blocks)
-        for (block_number, _), entry in zip(self._rods, self.scene.entries, strict=True):
-            vertex, edge = ends[block_number]
-            ends[block_number] = vertex + entry.rod.vertex_count, edge + entry.rod.edge_count
-            places.append(Place(block_number, vertex, ends[block_number][0], edge, ends[block_number][1]))
-        return places
 
     def _of_block(self, number: int) -> list[Entry]:
         return [entry for (block, _), entry in zip(self._rods, self.scene.entries, strict=True) if block == number]
@@ -230,7 +224,7 @@ class Simulation:
     def _free_substeps(self) -> None:
         h = 1.0 / (self.frame_rate * self.substeps)
         # What runs evenly through the frame needs no Python between substeps.
-        even = not (self._holds.uneven or self._timed_loads or self._bodies)
+        even = not (self._holds.uneven or self._around.uneven or self._bodies)
         count = self.substeps if even else 1
         for k in range(count, self.substeps + 1, count):
             at = k / self.substeps
@@ -247,16 +241,16 @@ class Simulation:
         """After each substep: an outside engine moves the bodies."""
         if self._bodies is not None and self._bodies.outside is not None:
             h = 1.0 / (self.frame_rate * self.substeps)
-            if not self._bodies.outside.exchange(h, self.scene.gravity):
+            if not self._bodies.outside.exchange(h, self._around.gravity):
                 self._work = self._work + Work(failures=1)
 
     def _attempt(self, which: NDArray[np.bool_], begin: float, end: float, careful: bool, last: bool) -> Outcome:
         """A step of rods from one moment of the frame to another, where contact finds out how far that works."""
         assert self._contact is not None
         h = (end - begin) / self.frame_rate
-        self._load_forces(self._time_at(end) - 0.5 * h)
+        self._around.act(self._time_at(end) - 0.5 * h, h)
         free = partial(self._free_steps, h, 1, False)
-        return self._contact.step(which, h, free, self.scene.air_density, careful, last)
+        return self._contact.step(which, h, free, self._around.air_density, careful, last)
 
     def _place(self, fraction: float) -> None:
         """Sends holds and colliders to where they are at a fraction of the frame; where they were before is the beginning."""
@@ -284,20 +278,20 @@ class Simulation:
         place: Callable[[float], None] | None = None,
     ) -> None:
         """The free steps of all rods but those to skip, per block. To settle there is no air."""
-        scene = self.scene
-        air, drag = (0.0, 0.0) if settling else (scene.air_density, scene.drag)
+        of = self._around
+        air, drag = (0.0, 0.0) if settling else (of.air_density, of.drag)
         skipped = skip or [None] * len(self.blocks)
         if self._bodies is not None:
             attached = self._bodies.steps.attached()
             skipped = [one if also is None else one | also for one, also in zip(attached, skipped, strict=True)]
-        for block, forces, of_block in zip(self.blocks, self._forces, skipped, strict=True):
-            block.free_steps(h, count, forces, scene.wind, air, drag, settling, of_block)
+        for block, forces, of_block in zip(self.blocks, of.forces, skipped, strict=True):
+            block.free_steps(h, count, forces, of.wind, air, drag, settling, of_block)
         if self._bodies is not None:
             self._bodies.aim()
-            for block, forces in zip(self.blocks, self._forces, strict=True):
+            for block, forces in zip(self.blocks, of.forces, strict=True):
                 if not settling and hasattr(block, "step_carried"):
-                    block.step_carried(h, forces, scene.gravity, scene.wind, air, drag)
-            around = Around(scene.gravity, scene.wind, drag, air)
+                    block.step_carried(h, forces, of.gravity, of.wind, air, drag)
+            around = Around(of.gravity, of.wind, drag, air)
             self._bodies.steps.free_step(h, around, place or self._stay, settling)
 
     def _count_work(self) -> None:
@@ -327,18 +321,49 @@ class Simulation:
         report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
         return Frame(self.frame, self.time, report, samples, self._places, bodies)
 
+    def surround(
+        self,
+        *,
+        gravity: ArrayLike | None = None,
+        wind: ArrayLike | None = None,
+        air_density: float | None = None,
+        drag: float | None = None,
+        fields: Sequence[Field] | None = None,
+    ) -> None:
+        """Changes what the scene said of these, from now on; what is not given stays. It is no part of the state: who restores one
+        says it again."""
+        self._around.change(gravity, wind, air_density, drag, fields)
+
+    def alter(
+        self, rod: RodId, *, stiffness: float = 1.0, damping: float = 1.0, length: float = 1.0, curl: float = 1.0
+    ) -> None:
+        """Makes a rod other than it was described, from now on: factors on its stiffness against bending and twisting, its damping,
+        the natural length of all its segments, and its natural curvature. It is no part of the state: who restores one says it
+        again. Rods of the models der and net can change."""
+        number = whole("rod", rod, 0, len(self.scene.entries) - 1)
+        factors = check_factors(stiffness, damping, length, curl)
+        block, k = self._rods[number]
+        if self.scene.entries[number].model not in ("der", "net"):
+            refuse(self.scene.entries[number].model)
+        self.blocks[block].alter(k, factors)  # type: ignore[attr-defined]
+        self._factors[number] = factors
+        if self._gauge is not None:
+            self._gauge.alter(number, factors)
+
     def strains(self) -> Strains:
         """Stretch, tension, bending and twist of all rods as they are now."""
         if self._gauge is None:
             self._gauge = StrainGauge([self._of_block(k) for k in range(len(self.blocks))], self._places)
+            for rod, factors in self._factors.items():
+                self._gauge.alter(rod, factors)
         samples = zip(self.blocks, self._vertices, self._directors, strict=True)
         return self._gauge.read(
             self.blocks, [(block.positions()[rows], block.directors()[edges]) for block, rows, edges in samples]
         )
 
     def energies(self) -> Energies:
-        own = Energies() if self._bodies is None else self._bodies.block.energies(self.scene.gravity)
-        return sum((block.energies(self.scene.gravity) for block in self.blocks), own)
+        own = Energies() if self._bodies is None else self._bodies.block.energies(self._around.gravity)
+        return sum((block.energies(self._around.gravity) for block in self.blocks), own)
 
     def settle(self, *, stable: bool = True, still: float = 1e-9, most_steps: int = 400) -> bool:
         """Lets all rods come to rest where the forces of this moment balance, without passing time.
@@ -359,8 +384,8 @@ class Simulation:
                 block.disturb(1e-4)
             self._come_to_rest(still * size, most_steps)
             gained = energies.total - self.energies().total
-            self._load_forces(self.time)
-            pull = max(float(np.abs(forces).sum()) for forces in self._forces)
+            self._around.act(self.time, 1.0)
+            pull = max(float(np.abs(forces).sum()) for forces in self._around.forces)
             if not gained > 1e-6 * energies.elastic + 1e-9 * (pull * size + springy):
                 self._put_state(found)
                 return True
@@ -445,7 +470,7 @@ class Simulation:
         place: Callable[[float], None] | None = None,
     ) -> None:
         self._send_holds(self._holds.poses())
-        self._load_forces(time)
+        self._around.act(time, h)
         if self._contact is not None:  # only to look for rest
             self._step_to_rest(h)
             return
@@ -467,14 +492,3 @@ class Simulation:
         for block, ids in zip(self.blocks, self._block_holds, strict=True):
             if len(ids):
                 block.move_holds(poses[0][ids], poses[1][ids], poses[2][ids])
-
-    def _load_forces(self, time: float) -> None:
-        for block, forces in zip(self.blocks, self._forces, strict=True):
-            block.weight(self.scene.gravity, forces)
-        for load in self.scene.loads:
-            force = load.force(time) if callable(load.force) else load.force
-            block_number = self._places[load.rod].block
-            row = self._vertices[block_number][self._places[load.rod].first + load.vertex]
-            f = usable(force, (3,))  # a function of the user's may fail: then no load
-            if f is not None:
-                self._forces[block_number][row] += f

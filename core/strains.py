@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .errors import Array, TendrilError
 from .frame import Place
+from .models.alteration import Factors, strain_factors
 from .models.protocol import ModelBlock
 from .rod import Rod
 from .scene import Entry, RodId
@@ -98,6 +99,13 @@ class NaturalShape:
                 self._rest[here] = _angles(rest.tangents, rest.directors, local)
             self._rest[here, 4] += entry.rod.rest_twist * self._length[here]
             first += count
+        self._described = self.rest_length.copy(), self._rest.copy()
+
+    def alter(self, edges: slice, factors: Factors) -> None:
+        self.rest_length[edges] = self._described[0][edges] * factors.length
+        mine = (self.elements[:, 0] >= edges.start) & (self.elements[:, 0] < edges.stop)
+        self._rest[mine] = self._described[1][mine] * strain_factors(factors)
+        self._length[mine] = 0.5 * self.rest_length[self.elements[mine]].sum(axis=1)
 
     def measure(self, x: Array, directors: Array) -> Array:
         """(E, 3) stretch, bending, twist of edges, from vertices x and the edges' directors."""
@@ -128,6 +136,11 @@ class StrainGauge:
         self._naturals = [NaturalShape(of_block) for of_block in entries]
         self._models = [of_block[0].model for of_block in entries]
         self._places = places
+
+    def alter(self, rod: RodId, factors: Factors) -> None:
+        """The rod is other than it was described."""
+        place = self._places[rod]
+        self._naturals[place.block].alter(slice(place.first_edge, place.end_edge), factors)
 
     def read(self, blocks: Sequence[ModelBlock], samples: Sequence[tuple[Array, Array]]) -> Strains:
         """`samples` are positions of vertices and directors of edges, per block."""

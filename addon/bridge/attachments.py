@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...core import TendrilError
+from . import roots
 from .poses import Array, rigid_pose, scaled
 
 # Below this influence an attachment lets go.
@@ -32,11 +33,14 @@ def attached_poses(
 
 
 def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
-    """The attachments whose influence, which may be animated, is low now."""
-    if not len(obj.tendril.attachments):
-        return set()
-    attachments = obj.evaluated_get(depsgraph).tendril.attachments
-    return {key_of(obj.tendril.uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
+    """What lets go now, because its influence, which may be animated, is low: attachments, and the pins of the object itself."""
+    uid, gone = obj.tendril.uid, set()
+    if len(obj.tendril.attachments):
+        attachments = obj.evaluated_get(depsgraph).tendril.attachments
+        gone = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
+    if obj.tendril.pin_influence < LETS_GO_BELOW:
+        gone |= {uid, roots.key_of(uid)}
+    return gone
 
 
 def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:

@@ -50,6 +50,8 @@ class RodDescription:
     pose: Array  # (4, 4) of the object at the start
     start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
     roots: Array | None  # (k, 4, 4) frames of the roots on a surface at the start
+    start_length: float  # the factor of growth at the start
+    steady: tuple[float, ...]  # factors that stay as they are
 
     @property
     def layout(self) -> tuple[tuple[str, int], ...]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...core import Material, Net, Rod, TendrilError
 from . import nets, points, roots
-from .attachments import attached_poses, key_of
+from .attachments import LETS_GO_BELOW, attached_poses, key_of
+from .changes import key_of_length, steady_factors
 from .curves import Rows, drawn_rows, per_point, spline_kinds, strand_sizes
 from .descriptions import Held, PointsDescription, RodDescription, TiedDescription
 from .poses import Array, metres_per_unit, pose_of
@@ -116,7 +117,8 @@ def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy
         pose = pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
         first = np.concatenate([[0], np.cumsum(strand_sizes(obj.data))[:-1]]).astype(np.int64)
         roots.seat(obj, scene, depsgraph, _world(rows[first], pose))
-    return dict(poses_of(obj, scene, depsgraph))
+    length = obj.tendril.length_factor
+    return {**dict(poses_of(obj, scene, depsgraph)), key_of_length(obj.tendril.uid): np.array(length)}
 
 
 def describe_rod(
@@ -171,6 +173,8 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
         "pose": poses[uid],
         "start_poses": {key: poses[key] for key in (uid, *(hold.follows for hold in held))},
         "roots": poses.get(roots.key_of_all(uid)),
+        "start_length": float(poses.get(key_of_length(uid), 1.0)),
+        "steady": steady_factors(obj),
     }
 
 
@@ -311,6 +315,8 @@ def _held(
             place = strands[strand].vertices[vertex].copy()
             body = key_of_body(attachment.target) if pulled(attachment, scene) else ""
             found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key, body=body)
+    if settings.pin_influence < LETS_GO_BELOW:
+        return list(found.values())
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
         for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
             _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)

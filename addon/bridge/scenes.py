@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from ...core import Scene, TendrilError
 from . import roots
 from .attachments import settings_of_attachments
+from .changes import around, is_steady, steady_factors
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
-from .poses import Array, metres_per_unit, moved_since
+from .fields import settings_of_fields
+from .poses import Array, moved_since
 from .rigid_bodies import BodiesDescription, settings_of_bodies
 
 
@@ -68,14 +70,16 @@ class SceneDescription:
     first_frame: int
     frame_rate: float
     substeps: int
+    fields: tuple[object, ...]  # settings of force fields that stay as they are
     bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
 
     @property
     def signature(self) -> tuple[object, ...]:
         """Equal for equal simulations, as far as they are known at the start."""
-        kinds = tuple((uid, part.described.kinds) for uid, part in self.parts.items())
+        kinds = tuple((uid, part.described.kinds, part.described.steady) for uid, part in self.parts.items())
         bodies = None if self.bodies is None else self.bodies.signature
-        return self.scene.fingerprint(), kinds, self.first_frame, self.frame_rate, self.substeps, bodies
+        times = self.first_frame, self.frame_rate, self.substeps
+        return self.scene.fingerprint(), kinds, *times, self.fields, bodies
 
 
 def describe_scene(
@@ -85,14 +89,9 @@ def describe_scene(
     bodies: BodiesDescription | None,
 ) -> SceneDescription:
     """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
-    shared, scale = scene.tendril, metres_per_unit(scene)
-    core_scene = Scene(
-        np.array(scene.gravity, dtype=np.float64) * scale if scene.use_gravity else np.zeros(3),
-        air_density=shared.air_density,
-        wind=np.array(shared.wind, dtype=np.float64) * scale,
-        drag=shared.drag,
-        rod_contact=shared.rod_contact,
-    )
+    shared = scene.tendril
+    # What is animated is told frame by frame.
+    core_scene = Scene(**(around(scene) if is_steady(scene) else {}), rod_contact=shared.rod_contact)
     for collider in colliders.values():
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     if not any(described.pulling for described in rods.values()):
@@ -108,6 +107,7 @@ def describe_scene(
         frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
+        fields=settings_of_fields(scene),
     )
 
 
@@ -136,12 +136,15 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     """All settings that make a difference, quick enough for drawing a panel."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.air_density, shared.drag, *shared.wind, shared.rod_contact),
+        (shared.substeps, shared.rod_contact, *_settings_around(scene), settings_of_fields(scene)),
         settings_of_colliders(scene),
         settings_of_bodies(scene),
-        (scene.use_gravity, *scene.gravity, units.system, units.scale_length),
+        (units.system, units.scale_length),
         (first_frame_of(scene), render.fps, render.fps_base),
-        tuple((uid, *_settings_of_rod(obj.tendril), settings_of_attachments(obj)) for uid, obj in rods.items()),
+        tuple(
+            (uid, *_settings_of_rod(obj.tendril), steady_factors(obj), settings_of_attachments(obj))
+            for uid, obj in rods.items()
+        ),
     )
 
 
@@ -172,6 +175,16 @@ def _add(scene: Scene, described: RodDescription, bodies: Mapping[str, int]) -> 
     for one in described.pulling:
         scene.attach(ids[one.strand], one.vertex, bodies[one.body], kind="weld" if one.clamped else "ball")
     return Part(described, ids[0], tuple(holds))
+
+
+def _settings_around(scene: bpy.types.Scene) -> tuple[object, ...]:
+    if not is_steady(scene):
+        return ()
+    shared = scene.tendril
+    return (
+        (scene.use_gravity, *scene.gravity, shared.gravity_weight),
+        (shared.air_density, shared.drag, *shared.wind),
+    )
 
 
 _PLAIN_SETTINGS = (

@@ -25,6 +25,9 @@ class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):
             layout.prop_search(rod, "pin_group", obj.data, "attributes")
         if rod.pin_by_weight or rod.pin_group:
             layout.prop(rod, "clamp_pins")
+        animated = layout.row()
+        animated.use_property_decorate = True
+        animated.prop(rod, "pin_influence")
 
 
 class TENDRIL_UL_attachments(bpy.types.UIList):

@@ -89,4 +89,15 @@ class TENDRIL_PT_net(RodPanel, bpy.types.Panel):
         layout.prop(rod, "break_moment")
 
 
-CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_net)
+class TENDRIL_PT_over_time(RodPanel, bpy.types.Panel):
+    bl_label = "Over Time"
+    bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        layout.use_property_decorate = True
+        for name in ("stiffness_factor", "damping_factor", "length_factor", "curl_factor"):
+            layout.prop(context.object.tendril, name)
+
+
+CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_net, TENDRIL_PT_over_time)

@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, 
 from .holds import HoldSettings
 from .material import MaterialSettings
 from .net import NetSettings
+from .over_time import OverTimeSettings
 from .shape import ShapeSettings
 
 # The numbers are what files keep. Nets have models of their own.
@@ -29,7 +30,7 @@ _MODELS = [
 ]
 
 
-class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, bpy.types.PropertyGroup):
+class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, OverTimeSettings, bpy.types.PropertyGroup):
     """A curve object as a rod"""
 
     enabled: BoolProperty(name="Rod", description="The curve is an elastic rod", options={"HIDDEN"})

@@ -4,10 +4,11 @@ import bpy
 from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, PointerProperty
 
 from .cache import CacheSettings
+from .fields import FieldSettings
 from .kinds import number
 
 
-class TendrilScene(CacheSettings, bpy.types.PropertyGroup):
+class TendrilScene(FieldSettings, CacheSettings, bpy.types.PropertyGroup):
     """What all rods of a scene share"""
 
     rod_contact: BoolProperty(

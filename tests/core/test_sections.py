@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plain_rods import fitted_order, line, precise, settled, weightless
 from scipy.integrate import quad
-from tendril.core import Circle, Ellipse, Material, Rod, Scene, Stiffness
+from tendril.core import Circle, Ellipse, Material, Rectangle, Rod, Scene, Stiffness
 
 WOOD = Material(1e7, 600.0, poisson_ratio=0.3)
 LENGTH = 2.0
@@ -193,3 +193,27 @@ def test_a_ribbon_bent_about_its_hard_axis_turns_over(part: float, leaves: bool)
         # Beside its critical load it is softened, not more.
         assert sideways / 3.0 < tip[1] < 10.0 * sideways / 3.0
         assert tip[2] == pytest.approx(-load / 1200.0, rel=0.02)
+
+
+def test_a_rectangle_bends_by_its_moments_and_twists_by_saint_venants():
+    a, b = 0.02, 0.005
+    s = Material(1e9, 1000.0, poisson_ratio=0.25).stiffness(Rectangle(a, b))
+    assert s.stretch == pytest.approx(1e9 * 4 * a * b)
+    assert s.bend_1 == pytest.approx(1e9 * (2 * b) * (2 * a) ** 3 / 12)
+    assert s.bend_2 == pytest.approx(1e9 * (2 * a) * (2 * b) ** 3 / 12)
+    # Timoshenko's table: 0.281 w t^3 for w = 4 t, 0.1406 for a square.
+    assert s.twist == pytest.approx(4e8 * 0.281 * (2 * a) * (2 * b) ** 3, rel=2e-3)
+    square = Material(1e9, 1000.0, poisson_ratio=0.25).stiffness(Rectangle(a, a))
+    assert square.twist == pytest.approx(4e8 * 0.1406 * (2 * a) ** 4, rel=2e-3)
+
+
+def test_a_section_tapers_along_the_rod():
+    points = [[0.1 * k, 0.0, 0.0] for k in range(5)]
+    taper = np.array([1.0, 0.9, 0.8, 0.7, 0.6])
+    flat = Rod.from_points(points, section=Rectangle(0.02, 0.005), taper=taper, material=Material(1e9, 1000.0))
+    middles = 0.5 * (taper[:-1] + taper[1:])
+    assert np.allclose(flat.radii, middles[:, None] * [0.02, 0.005])
+    assert np.allclose(flat.stretch, 1e9 * 4 * 0.02 * 0.005 * middles**2)
+    round_one = Rod.from_points(points, 0.02 * taper, Material(1e9, 1000.0))
+    tapered = Rod.from_points(points, section=Circle(0.02), taper=taper, material=Material(1e9, 1000.0))
+    assert np.allclose(round_one.bend, tapered.bend)

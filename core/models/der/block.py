@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
+from ..alteration import Factors, Originals, strain_factors
 from ..protocol import Edges, Energies, Pushes, Work
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BACKWARD_EULER, FRAMED, FREE_END, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
@@ -80,6 +81,7 @@ class DerBlock:
         self._coupled: Arrays | None = None  # made when first needed
         self._moved = np.zeros(0)  # for `responses`
         self._measured = False  # the log's energies are those of the state
+        self._originals: Originals | None = None  # made when first needed
         self.state_size = sum(array.size for array in b.state)
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
         self._hold_rows = np.array(rows, dtype=np.int64)
@@ -148,8 +150,25 @@ class DerBlock:
         if framed:
             rods.joint[row] = FREE_END
             rods.stiffness[row] = 0.0
+            if self._originals is not None:
+                self._originals.clear(0, row)
         self._measured = False
         return True
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        """Makes a rod other than it was described."""
+        rods = self.arrays.rods
+        if self._originals is None:
+            self._originals = Originals([rods.stiffness, rods.rest, rods.rest_length, rods.mass, rods.damping_time])
+        rows = slice(int(rods.start[rod]), int(rods.start[rod + 1]))
+        self._originals.scale(
+            [rows, rows, rows, rows, slice(rod, rod + 1)],
+            [
+                factors.stiffness / factors.length, strain_factors(factors), factors.length, factors.length,
+                factors.damping,
+            ],
+        )  # fmt: skip
+        self._measured = False
 
     def free_steps(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
+from ..alteration import Factors, Originals, strain_factors
 from ..der.arrays import BACKWARD_EULER, Step
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..der.stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, STAGE
@@ -69,6 +70,7 @@ class NetBlock:
         self._pushed = np.zeros(len(b.state.q))
         self._mobility = np.zeros((len(b.graph.x), 6))
         self._measured = False  # the log's energies are those of the state
+        self._originals: Originals | None = None  # made when first needed
         self.state_size = sum(array.size for array in b.state)
         self._index_holds(holds)
 
@@ -136,6 +138,25 @@ class NetBlock:
         b.holds.position[1, b.graph.head[self._hold_edge]] = positions[edge] + half
         b.holds.director[1, self._hold_edge] = np.einsum("hij,hj->hi", rotations[edge], self._director)
         b.holds.edge_spin[1, self._hold_edge] = spins[edge]
+        self._measured = False
+
+    def alter(self, net: int, factors: Factors) -> None:
+        """Makes a net other than it was described."""
+        b = self.arrays
+        m, g = b.material, b.graph
+        if self._originals is None:
+            self._originals = Originals([m.stiffness, m.rest, m.rest_length, m.mass, m.damping_time])
+
+        def rows(start: Ints) -> slice:
+            return slice(int(start[net]), int(start[net + 1]))
+
+        self._originals.scale(
+            [rows(g.elements), rows(g.elements), rows(g.edges), rows(g.unknowns), slice(net, net + 1)],
+            [
+                factors.stiffness / factors.length, strain_factors(factors), factors.length, factors.length,
+                factors.damping,
+            ],
+        )  # fmt: skip
         self._measured = False
 
     def free_steps(

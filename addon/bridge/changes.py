@@ -1,0 +1,78 @@
+"""What changes from frame to frame besides places: gravity, air and force fields around rods, and the rods' own material."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .fields import read_fields
+from .poses import metres_per_unit
+
+# Settings that may be animated, of scenes. What is animated is no part of the description, which knows one moment alone.
+_AROUND = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
+
+
+def surroundings(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Any]:
+    """What acts on rods now, in the words of the core."""
+    return {**around(scene), "fields": read_fields(scene, depsgraph)}
+
+
+def around(scene: bpy.types.Scene) -> dict[str, Any]:
+    """Gravity and air, in the words of the core."""
+    shared, scale = scene.tendril, metres_per_unit(scene)
+    gravity = np.array(scene.gravity, dtype=np.float64) * (scale * shared.gravity_weight)
+    return {
+        "gravity": gravity if scene.use_gravity else np.zeros(3),
+        "air_density": shared.air_density,
+        "wind": np.array(shared.wind, dtype=np.float64) * scale,
+        "drag": shared.drag,
+    }
+
+
+def is_steady(scene: bpy.types.Scene) -> bool:
+    """Whether what is around rods stays as it is."""
+    return not any(path in _AROUND for path in animated_paths(scene))
+
+
+def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
+    """How a rod is other than it was described, in the words of the core."""
+    settings = obj.tendril
+    return {
+        "stiffness": settings.stiffness_factor,
+        "damping": settings.damping_factor,
+        "length": settings.length_factor / start_length,
+        "curl": settings.curl_factor,
+    }
+
+
+def steady_factors(obj: bpy.types.Object) -> tuple[float, ...]:
+    """Those that stay as they are; they tell one simulation from another."""
+    names = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence")
+    moving = {path.removeprefix("tendril.") for path in animated_paths(obj)}
+    return tuple(getattr(obj.tendril, name) for name in names if name not in moving)
+
+
+def key_of_length(uid: str) -> str:
+    """Of the growth of a rod at the start frame, among poses."""
+    return f"{uid} length"
+
+
+def animated_paths(block: bpy.types.ID) -> Iterator[str]:
+    """The properties of Blender's data that keyframes or drivers move."""
+    data = block.animation_data
+    if data is None:
+        return
+    yield from (driver.data_path for driver in data.drivers)
+    action = data.action
+    if action is None:
+        return
+    if not hasattr(data, "action_slot"):  # up to Blender 4.3
+        yield from (curve.data_path for curve in action.fcurves)
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(data.action_slot) if data.action_slot is not None else None
+            yield from (curve.data_path for curve in (bag.fcurves if bag is not None else ()))

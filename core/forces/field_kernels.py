@@ -1,0 +1,122 @@
+"""What force fields do to points. `f` is a row of `Field.numbers()`."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import Array
+from ..geometry.frames import Vector, cross, dot
+from ..jit import kernel, part
+from .noise import turbulence
+
+(KIND, SHAPE, FALLOFF, SIDE, STRENGTH, FLOW, DAMPING, REST, SIZE, SEED, GRAVITATION, POWER, LEAST, MOST,
+ RADIAL_POWER, RADIAL_LEAST, RADIAL_MOST, PLACE) = range(18)  # fmt: skip
+AXIS = PLACE + 3
+WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(7)
+POINT, LINE, PLANE = range(3)
+SPHERE, TUBE, CONE = range(3)
+
+
+@part
+def weaker(distance: float, power: float, least: float, most: float) -> float:
+    if distance > most:
+        return 0.0
+    if distance < least:
+        return 1.0
+    return math.pow(1.0 + distance - least, -power)
+
+
+@part
+def slowing(rate: float, h: float) -> float:
+    """The rate at which speed is taken away on average over a step, so that none is left over: rate for short steps."""
+    return rate if abs(rate) * h < 1e-6 else (1.0 - math.exp(-rate * h)) / h
+
+
+@part
+def unit(a: Vector) -> Vector:
+    size = math.sqrt(dot(a, a))
+    f = 1.0 / size if size > 0.0 else 0.0
+    return (f * a[0], f * a[1], f * a[2])
+
+
+@part
+def falloff_at(f: Array, z: Vector, from_place: Vector, distance: float) -> float:
+    along = dot(z, from_place)
+    if (f[SIDE] == 1.0 and along < 0.0) or (f[SIDE] == 2.0 and along > 0.0):
+        return 0.0
+    if f[FALLOFF] == SPHERE:
+        return weaker(distance, f[POWER], f[LEAST], f[MOST])
+    size = math.sqrt(dot(from_place, from_place))
+    if f[FALLOFF] == TUBE:
+        radial = math.sqrt(max(size * size - along * along, 0.0))
+    else:
+        radial = math.degrees(math.acos(min(max(along / size, -1.0), 1.0))) if size > 0.0 else 0.0
+    return weaker(abs(along), f[POWER], f[LEAST], f[MOST]) * weaker(
+        radial, f[RADIAL_POWER], f[RADIAL_LEAST], f[RADIAL_MOST]
+    )
+
+
+@part
+def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
+    """m/s2 at a place, for a speed."""
+    kind, shape, strength = int(f[KIND]), int(f[SHAPE]), f[STRENGTH]
+    z = (f[AXIS], f[AXIS + 1], f[AXIS + 2])
+    from_place = (x[0] - f[PLACE], x[1] - f[PLACE + 1], x[2] - f[PLACE + 2])
+    along = dot(z, from_place)
+    # From the nearest point of the shape; for vortices a plane is an axis.
+    to = from_place
+    if shape == LINE or (shape == PLANE and kind == VORTEX):
+        to = (to[0] - along * z[0], to[1] - along * z[1], to[2] - along * z[2])
+    elif shape == PLANE:
+        to = (along * z[0], along * z[1], along * z[2])
+    distance = math.sqrt(dot(to, to))
+    fall = falloff_at(f, z, from_place, distance)
+    if fall == 0.0:
+        return (0.0, 0.0, 0.0)
+    k = strength * fall
+    speed = math.sqrt(dot(v, v))
+    a = (0.0, 0.0, 0.0)
+    slow = f[FLOW] * fall  # 1/s
+    if kind == WIND:
+        a = (k * z[0], k * z[1], k * z[2])
+    elif kind == FORCE:
+        if f[GRAVITATION] != 0.0:
+            k = k / (distance * distance) if distance > 1e-7 else 0.0
+        d = unit(to)
+        a = (k * d[0], k * d[1], k * d[2])
+    elif kind == VORTEX:
+        if shape == POINT:
+            d = unit(cross(z, to))
+            a = (k * distance * d[0], k * distance * d[1], k * distance * d[2])
+        else:  # towards a stream that turns about the axis, and along with it
+            s = cross(z, from_place)
+            s = (k * s[0], k * s[1], k * s[2])
+            c = cross(z, s)
+            a = (k * c[0] + s[0] - v[0], k * c[1] + s[1] - v[1], k * c[2] + s[2] - v[2])
+    elif kind == MAGNETIC:
+        b = unit(cross(z, to)) if shape != PLANE else z
+        a = cross(v, (k * b[0], k * b[1], k * b[2]))
+    elif kind == HARMONIC:
+        part_of_way = (distance - f[REST]) / distance if distance > 0.0 else 0.0
+        a = (-k * part_of_way * to[0], -k * part_of_way * to[1], -k * part_of_way * to[2])
+        slow = f[DAMPING] * 2.0 * math.sqrt(abs(strength))
+    elif kind == TURBULENCE:
+        a = turbulence(x, max(f[SIZE], 1e-6), int(f[SEED]))
+        a = (k * a[0], k * a[1], k * a[2])
+    elif kind == DRAG:
+        slow = fall * (strength * speed + f[DAMPING])
+    slow = slowing(slow, h)
+    return (a[0] - slow * v[0], a[1] - slow * v[1], a[2] - slow * v[2])
+
+
+@kernel
+def apply_fields(fields: Array, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
+    """Adds the force of all fields on points of some mass."""
+    for i in range(len(x)):
+        if mass[i] == 0.0:
+            continue
+        place, speed = (x[i, 0], x[i, 1], x[i, 2]), (v[i, 0], v[i, 1], v[i, 2])
+        for j in range(len(fields)):
+            a = acceleration(fields[j], place, speed, h)
+            for c in range(3):
+                forces[i, c] += mass[i] * a[c]

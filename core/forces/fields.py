@@ -1,0 +1,107 @@
+"""Force fields: what pulls on all rods depending on where they are and how fast. They act on mass, like gravity: m/s2.
+
+The formulas are those of Blender's fields, so that what people know from there holds here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import Array, TendrilError, array, flag, not_negative, number, vector, whole
+from ..geometry.rotations import are_rotations
+
+KINDS = ("wind", "force", "vortex", "magnetic", "harmonic", "turbulence", "drag")
+SHAPES = ("point", "line", "plane")
+FALLOFFS = ("sphere", "tube", "cone")
+SIDES = ("both", "positive", "negative")
+
+
+@dataclass(frozen=True)
+class Falloff:
+    """How a field weakens with distance: it is divided by (1 + distance - least) to a power beyond `least`, and ends at `most`."""
+
+    power: float = 0.0
+    least: float = 0.0  # m
+    most: float = math.inf  # m
+
+    def __post_init__(self) -> None:
+        number("power", self.power)
+        not_negative("least", self.least)
+        if not (isinstance(self.most, (int, float)) and self.most >= 0.0):
+            raise TendrilError("most", self.most, "give a distance, or infinity")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A force field around a place, with a z axis that most kinds go by.
+
+    wind blows along z; force pushes away from the place; vortex turns around z; magnetic bends the way of what moves;
+    harmonic pulls to where it is `rest_length` away, damped by `damping` times the critical one; turbulence pushes to and fro,
+    in whirls of `size`; drag slows by `damping` (1/s) and `strength` (1/m) times the speed.
+    `flow` (1/s) slows on top. A line is the z axis, a plane lies across it: distances are from there.
+    """
+
+    kind: str
+    strength: float = 1.0
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: ArrayLike = field(default_factory=lambda: np.eye(3))
+    shape: str = "point"
+    flow: float = 0.0
+    damping: float = 0.0
+    rest_length: float = 0.0  # m
+    size: float = 1.0  # m
+    seed: int = 0
+    gravitation: bool = False  # a force that weakens with the square of the distance
+    falloff: str = "sphere"
+    side: str = "both"  # of z
+    distance: Falloff = Falloff()
+    radial: Falloff = Falloff()  # from the axis of a tube, m; from that of a cone, degrees
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("kind", self.kind, KINDS),
+            ("shape", self.shape, SHAPES),
+            ("falloff", self.falloff, FALLOFFS),
+            ("side", self.side, SIDES),
+        ):
+            if value not in known:
+                raise TendrilError(name, value, f"choose one of {', '.join(known)}")
+        for name in ("strength", "flow"):
+            number(name, getattr(self, name), "give a finite number")
+        for name in ("damping", "rest_length", "size"):
+            not_negative(name, getattr(self, name))
+        whole("seed", self.seed, 0, 2**31)
+        flag("gravitation", self.gravitation)
+        object.__setattr__(self, "position", vector("position", self.position))
+        rotation = array("rotation", self.rotation, (3, 3), "give a rotation matrix")
+        if not np.all(are_rotations(rotation)):
+            raise TendrilError(
+                "rotation", self.rotation, "give a rotation matrix: orthonormal columns, no mirror image"
+            )
+        object.__setattr__(self, "rotation", rotation)
+
+    def numbers(self) -> Array:
+        """All of it, for kernels."""
+        place, axis = np.asarray(self.position), np.asarray(self.rotation)[:, 2]
+        return np.array(
+            [
+                KINDS.index(self.kind), SHAPES.index(self.shape), FALLOFFS.index(self.falloff), SIDES.index(self.side),
+                self.strength, self.flow, self.damping, self.rest_length, self.size, self.seed, self.gravitation,
+                self.distance.power, self.distance.least, self.distance.most,
+                self.radial.power, self.radial.least, self.radial.most, *place, *axis,
+            ],
+            dtype=np.float64,
+        )  # fmt: skip
+
+
+def check_fields(fields: Sequence[Field]) -> list[Field]:
+    found = list(fields)
+    for one in found:
+        if not isinstance(one, Field):
+            raise TendrilError("field", one, "give Fields")
+    return found

@@ -1,0 +1,88 @@
+"""Settings that are animated: stiffness, growth, curl, gravity, wind, pins."""
+
+import bpy
+import numpy as np
+from tendril.addon import memory
+
+from .building import line, make_rod, play, ring, status
+
+
+def animate(owner, path, values, index=-1):
+    for frame, value in values.items():
+        if index < 0:
+            setattr(owner, path, value)
+        else:
+            getattr(owner, path)[index] = value
+        owner.keyframe_insert(path, frame=frame, index=index)
+
+
+def straight(n=12):
+    return np.stack([np.linspace(0.0, 1.0, n), np.zeros(n), np.zeros(n)], axis=1)
+
+
+def test_a_rod_grows_from_what_was_drawn():
+    scene = bpy.context.scene
+    scene.use_gravity = False
+    obj = make_rod(("POLY", straight()), start_hold="CLAMP", radius=0.02)
+    animate(obj.tendril, "length_factor", {1: 0.5, 11: 1.0})
+    scene.tendril.drag = 20.0
+    shown = play(obj, 30)
+    ends = [float(shown[k][-1, 0]) for k in (1, 6, 30)]
+    assert ends[0] == 1.0
+    assert 1.2 < ends[1] < 1.7
+    assert abs(ends[2] - 2.0) < 0.01
+    scene.frame_set(5)
+    assert "outdated" not in memory.info(scene)
+
+
+def test_replay_is_the_same_bit_for_bit_and_goes_on_from_the_middle():
+    scene = bpy.context.scene
+    obj = make_rod(("POLY", straight()), radius=0.02)
+    animate(obj.tendril, "stiffness_factor", {1: 1.0, 10: 50.0})
+    animate(scene, "gravity", {1: -9.81, 10: 3.0}, 2)
+    animate(scene.tendril, "wind", {1: 0.0, 10: 20.0}, 1)
+    first = play(obj, 12)
+    assert first[12][:, 1].max() > 0.001  # the wind blows
+    scene.frame_set(1)
+    assert memory.running_of(scene) is not None  # animated settings are no other description
+    memory.forget(scene)
+    second = play(obj, 12)
+    assert all(np.array_equal(first[k], second[k]) for k in first)
+
+
+def test_gravity_that_turns_round():
+    scene = bpy.context.scene
+    scene.tendril.air_density = 0.0
+    obj = make_rod(("POLY", line()), start_hold="FREE")
+    animate(scene, "gravity", {1: -9.0, 2: -9.0, 3: 9.0}, 2)
+    shown = play(obj, 20)
+    heights = [float(shown[k][:, 2].mean() - shown[1][:, 2].mean()) for k in (2, 20)]
+    assert heights[0] < 0.0 < heights[1]
+
+
+def test_curl_straightens_a_ring_of_wire():
+    scene = bpy.context.scene
+    scene.use_gravity, scene.tendril.drag = False, 10.0
+    arc = ring(24)[:18]
+    obj = make_rod(("POLY", arc), start_hold="CLAMP", radius=0.005, material="SPRING_STEEL")
+    animate(obj.tendril, "curl_factor", {1: 1.0, 8: 0.0})
+    shown = play(obj, 40)
+    length = np.linalg.norm(np.diff(shown[1], axis=0), axis=1).sum()
+    assert np.linalg.norm(shown[40][-1] - shown[40][0]) > 0.97 * length
+
+
+def test_pins_of_the_object_let_go():
+    obj = make_rod(("POLY", line()))
+    animate(obj.tendril, "pin_influence", {1: 1.0, 5: 1.0, 6: 0.0})
+    shown = play(obj, 10)
+    assert np.array_equal(shown[5][0], shown[1][0])
+    assert shown[10][0, 2] < shown[1][0, 2] - 0.05
+
+
+def test_models_that_can_not_change_say_so():
+    obj = make_rod(("POLY", line()), model="compact")
+    obj.tendril.stiffness_factor = 2.0
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    scene.frame_set(2)
+    assert "stay as they were made" in status(obj)

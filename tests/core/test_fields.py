@@ -1,0 +1,155 @@
+"""Force fields against their formulas."""
+
+import numpy as np
+import pytest
+from tendril.core import Falloff, Field, Material, Rod, Scene, Simulation, TendrilError
+
+SIDEWAYS = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # z along x
+
+
+def accelerations(field, points, velocity=(0.0, 0.0, 0.0), h=1e-4):
+    """Of stiff pieces of rod at points, in a step so short that they do not feel their neighbours: v(h) - v(0) over h."""
+    from tendril.core.forces.field_kernels import apply_fields
+
+    x = np.asarray(points, dtype=float)
+    v, out = np.tile(velocity, (len(x), 1)).astype(float), np.zeros((len(x), 3))
+    apply_fields(np.array([field.numbers()]), x, v, np.full(len(x), 2.0), h, out)
+    return out / 2.0
+
+
+RNG = np.random.default_rng(1)
+POINTS = RNG.uniform(-2.0, 2.0, (20, 3))
+
+
+def test_wind_blows_along_z_and_weakens_with_distance():
+    field = Field("wind", 3.0, (0.5, 0.0, 0.0), SIDEWAYS, distance=Falloff(2.0, 0.3, 2.0))
+    a = accelerations(field, POINTS)
+    distance = np.linalg.norm(POINTS - [0.5, 0.0, 0.0], axis=1)
+    size = np.where(distance > 2.0, 0.0, np.where(distance < 0.3, 1.0, (1.0 + distance - 0.3) ** -2.0))
+    assert np.allclose(a, 3.0 * size[:, None] * [1.0, 0.0, 0.0])
+    assert 0 < (size == 0.0).sum() < 20
+
+
+def test_force_pushes_away_from_points_lines_and_planes():
+    for shape, keep in (("point", [1, 1, 1]), ("line", [1, 1, 0]), ("plane", [0, 0, 1])):
+        away = POINTS * keep
+        unit = away / np.linalg.norm(away, axis=1)[:, None]
+        assert np.allclose(accelerations(Field("force", -2.0, shape=shape), POINTS), -2.0 * unit)
+    away = POINTS / np.linalg.norm(POINTS, axis=1)[:, None] ** 3
+    assert np.allclose(accelerations(Field("force", 5.0, gravitation=True), POINTS), 5.0 * away)
+
+
+def test_vortex_turns_about_z_in_proportion_to_the_distance():
+    a = accelerations(Field("vortex", 1.5), POINTS)
+    around = np.cross([0.0, 0.0, 1.0], POINTS)
+    unit = around / np.linalg.norm(around, axis=1)[:, None]
+    assert np.allclose(a, 1.5 * np.linalg.norm(POINTS, axis=1)[:, None] * unit)
+
+
+def test_magnetic_fields_do_no_work():
+    v = np.array([1.0, -2.0, 0.5])
+    a = accelerations(Field("magnetic", 3.0, shape="plane"), POINTS, v)
+    assert np.allclose(a, np.cross(v, [0.0, 0.0, 3.0]))
+    a = accelerations(Field("magnetic", 3.0), POINTS, v)
+    assert np.abs(a @ v).max() < 1e-12
+
+
+def test_harmonic_pulls_to_its_length_and_damps():
+    unit = POINTS / np.linalg.norm(POINTS, axis=1)[:, None]
+    a = accelerations(Field("harmonic", 4.0, rest_length=0.5), POINTS)
+    assert np.allclose(a, -4.0 * (POINTS - 0.5 * unit))
+    v = np.array([0.3, 0.0, 0.0])
+    damped = accelerations(Field("harmonic", 4.0, damping=0.5), POINTS, v, h=1e-9)
+    assert np.allclose(damped, -4.0 * POINTS - 0.5 * 2.0 * 2.0 * v)
+
+
+def test_drag_is_linear_and_quadratic_and_never_turns_speed_round():
+    v = np.array([3.0, 0.0, 4.0])
+    a = accelerations(Field("drag", 0.2, damping=0.7), POINTS, v, h=1e-9)
+    assert np.allclose(a, -(0.2 * 5.0 + 0.7) * v)
+    strong = accelerations(Field("drag", 50.0, damping=50.0), POINTS, v, h=0.1)
+    assert np.allclose(v + 0.1 * strong, 0.0, atol=1e-9)
+
+
+def test_flow_slows():
+    v = np.array([0.0, 2.0, 0.0])
+    a = accelerations(Field("wind", 1.0, flow=0.5), POINTS, v, h=1e-9)
+    assert np.allclose(a, [0.0, -1.0, 1.0])
+
+
+def test_turbulence_is_smooth_without_a_mean_and_of_its_size():
+    s = np.linspace(0.0, 200.0, 20_001)
+    line = np.stack([s, 0.37 + 0 * s, 0.11 + 0 * s], axis=1)
+    a = accelerations(Field("turbulence", 2.0, size=0.5), line)
+    assert np.abs(a).max() < 4.0
+    assert np.abs(a.mean(axis=0)).max() < 0.1
+    assert np.all(a.std(axis=0) > 0.2)
+    assert np.abs(np.diff(a, axis=0)).max() < 1.0  # steps of a fiftieth of its size
+    assert not np.allclose(a, accelerations(Field("turbulence", 2.0, size=0.5, seed=1), line))
+
+
+def test_tubes_and_cones():
+    field = Field("wind", 1.0, falloff="tube", distance=Falloff(most=1.0), radial=Falloff(most=0.5))
+    inside = (np.abs(POINTS[:, 2]) <= 1.0) & (np.hypot(POINTS[:, 0], POINTS[:, 1]) <= 0.5)
+    points = np.vstack([POINTS, [[0.1, 0.2, 0.3], [0.1, 0.2, -1.1]]])
+    assert np.array_equal(accelerations(field, points)[:, 2] > 0.0, [*inside, True, False])
+    cone = Field("wind", 1.0, falloff="cone", side="positive", radial=Falloff(most=30.0))
+    assert np.array_equal(
+        accelerations(cone, [[0.5, 0.0, 1.0], [0.6, 0.0, 1.0], [0.0, 0.0, -1.0]])[:, 2] > 0.0, [True, False, False]
+    )
+
+
+def free_rod(model="der", **options):
+    rod = Rod.from_points([[0.1 * k, 0.0, 0.0] for k in range(6)], 0.01, Material.preset("nylon rope"))
+    scene = Scene((0.0, 0.0, 0.0), **options)
+    scene.add(rod, model=model)
+    return scene
+
+
+@pytest.mark.parametrize("model", ["der", "net"])
+def test_a_rod_in_a_wind_falls_like_in_gravity_whatever_its_segments(model):
+    scene = free_rod(model)
+    scene.add_field(Field("wind", 3.0, rotation=SIDEWAYS))
+    frame = list(Simulation(scene, threads=1).frames(1, 13))[-1]
+    assert np.allclose(frame.velocities(0), [1.5, 0.0, 0.0], rtol=1e-6)
+
+
+def test_a_rod_in_a_harmonic_field_swings_with_its_period():
+    scene = free_rod()
+    strength = (2.0 * np.pi) ** 2
+    scene.add_field(Field("harmonic", strength, position=(0.25, 0.0, 0.3), shape="plane"))
+    sim = Simulation(scene, 24.0, substeps=32, threads=1)
+    heights = [frame.positions(0)[:, 2].mean() for frame in sim.frames(1, 25)]
+    assert heights[-1] == pytest.approx(0.0, abs=0.02)
+    assert max(heights) == pytest.approx(0.6, rel=0.04)
+
+
+def test_surroundings_change_from_frame_to_frame_and_a_restored_run_has_the_same_bits():
+    def run(sim, first, last):
+        for k in range(first, last):
+            sim.surround(gravity=(0.0, 0.0, -0.1 * k), wind=(0.3 * k, 0.0, 0.0), fields=[Field("force", 0.2 * k)])
+            frame = sim.step_frame()
+        return frame.positions(0)
+
+    sim = Simulation(free_rod(air_density=1.2), threads=1)
+    run(sim, 1, 4)
+    state = sim.state()
+    later = run(sim, 4, 8)
+    other = Simulation(free_rod(air_density=1.2), threads=1)
+    other.restore(state, 4)
+    assert np.array_equal(run(other, 4, 8), later)
+    assert later[:, 2].max() < 0.0
+
+
+def test_bad_fields_are_refused():
+    for bad in (
+        {"kind": "love"},
+        {"kind": "wind", "strength": np.nan},
+        {"kind": "wind", "rotation": np.zeros((3, 3))},
+        {"kind": "drag", "damping": -1.0},
+        {"kind": "force", "shape": "cube"},
+    ):
+        with pytest.raises(TendrilError):
+            Field(**bad)
+    with pytest.raises(TendrilError, match="field"):
+        Scene().add_field("wind")
