@@ -19,6 +19,7 @@ from .descriptions import Held, PointsDescription, RodDescription, TiedDescripti
 from .poses import Array, metres_per_unit, pose_of
 from .rigid_bodies import key_of as key_of_body
 from .rigid_bodies import pulled
+from .sampling import SampledStrand
 from .shapes import constant_radius, radius_along, rest_shape, section_of, stiffness_along
 from .strands import SplineKind, Strand, make_strand
 
@@ -133,7 +134,9 @@ def describe_rod(
     kinds = spline_kinds(obj.data)
     if not kinds:
         raise TendrilError("the curve", "empty", "draw at least one spline")
-    strands = _strands(settings, kinds, world, metres_per_unit(scene))
+    # Hair is taken as it is: thousands of strands must come back quickly.
+    longest = settings.segment_length * metres_per_unit(scene) if obj.type == "CURVE" else 0.0
+    strands = _strands(kinds, world, longest)
     held = _held(obj, scene, strands, poses)
     common = _common(obj, poses, rows, held)
     if is_net(obj):
@@ -188,14 +191,14 @@ def _world(rows: Rows, pose: Array) -> Array:
     return np.asarray(rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3])
 
 
-def _strands(
-    settings: bpy.types.PropertyGroup, kinds: tuple[SplineKind, ...], world: Array, scale: float
-) -> list[Strand]:
+def _strands(kinds: tuple[SplineKind, ...], world: Array, longest: float) -> list[Strand]:
+    """`longest` (m) are the segments of rods; zero takes them as they are drawn."""
     strands: list[Strand] = []
     start = 0
     for number, kind in enumerate(kinds):
         with _named(number, len(kinds)):
-            strands.append(make_strand(kind, world[start : start + kind.rows]))
+            strand = make_strand(kind, world[start : start + kind.rows])
+            strands.append(SampledStrand(strand, longest) if longest > 0.0 else strand)
         start += kind.rows
     return strands
 

@@ -28,7 +28,8 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         layout.prop(rod, "section")
         if rod.section != "CIRCLE":
             layout.prop(rod, "flatness")
-        layout.prop(rod, "segment_length")
+        if kind != "CURVES":
+            layout.prop(rod, "segment_length")
         if kind != "CURVE":
             layout.prop(rod, "use_attributes")
         if net:

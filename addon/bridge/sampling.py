@@ -1,0 +1,69 @@
+"""A spline whose rod has vertices of its own, evenly spaced. Plain NumPy.
+
+Between them and what is drawn there is a rule for both directions: vertices lie on the drawn curve; drawn points keep their place
+beside the rod, in the frame of its cross-section there. So the drawn shape comes back exactly, whatever the length of segments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .strands import Array, Strand, vertex_frames
+
+FEWEST_EDGES = 4
+
+
+class SampledStrand:
+    def __init__(self, inner: Strand, longest: float) -> None:
+        """Segments are at most so long (m), measured along the drawn curve."""
+        self._inner = inner
+        self.closed, self.control_count = inner.closed, inner.control_count
+        x = np.vstack([inner.vertices, inner.vertices[:1]]) if self.closed else inner.vertices
+        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+        count = max(int(np.ceil(way[-1] / longest - 1e-6)), FEWEST_EDGES)
+        self._step = way[-1] / count
+        self._way, self._stops = way, self._step * np.arange(count if self.closed else count + 1)
+        self.vertices = np.stack([np.interp(self._stops, way, column) for column in x.T], axis=1)
+        self._points = way[: len(inner.vertices)]
+        self._middles = 0.5 * (way[:-1] + way[1:])
+
+    def vertex_of(self, control: int) -> int:
+        return round(self._way[self._inner.vertex_of(control)] / self._step) % len(self.vertices)
+
+    def along(self, values: Array) -> Array:
+        drawn = self._inner.along(values)
+        return np.interp(self._stops, self._way, np.append(drawn, drawn[0]) if self.closed else drawn)
+
+    def bind(self, directors: Array) -> None:
+        places, frames = self._at(self.vertices, directors, self._points)
+        self._beside = np.einsum("kji,kj->ki", frames, self._inner.vertices - places)
+        self._inner.bind(self._inner_directors(self._inner.vertices, self.vertices, directors))
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        places, frames = self._at(x, directors, self._points)
+        points = places + np.einsum("kij,kj->ki", frames, self._beside)
+        return self._inner.controls(points, self._inner_directors(points, x, directors))
+
+    def _at(self, x: Array, directors: Array, way: Array) -> tuple[Array, Array]:
+        """Places on the rod and frames of the material there."""
+        every = vertex_frames(x, directors, self.closed, np.arange(len(x)))
+        last = len(x) if self.closed else len(x) - 1
+        edge = np.minimum((way / self._step).astype(np.int64), last - 1)
+        part = (way / self._step - edge)[:, None]
+        after = (edge + 1) % len(x)
+        places = (1.0 - part) * x[edge] + part * x[after]
+        frames = (1.0 - part[..., None]) * every[edge] + part[..., None] * every[after]
+        return places, _orthonormal(frames[:, :, 0], frames[:, :, 1])
+
+    def _inner_directors(self, points: Array, x: Array, directors: Array) -> Array:
+        """Of the edges between drawn points."""
+        ends = np.roll(points, -1, axis=0) if self.closed else points[1:]
+        _, frames = self._at(x, directors, self._middles)
+        return _orthonormal(ends - points[: len(ends)], frames[:, :, 1])[:, :, 1]
+
+
+def _orthonormal(tangents: Array, directors: Array) -> Array:
+    t = tangents / np.maximum(np.linalg.norm(tangents, axis=1, keepdims=True), 1e-300)
+    d = directors - np.einsum("ij,ij->i", directors, t)[:, None] * t
+    d /= np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-300)
+    return np.stack([t, d, np.cross(t, d)], axis=2)
