@@ -19,6 +19,8 @@ SETTINGS = (
     "strands",
     "radius_from",
     "radius",
+    "section",
+    "flatness",
     "rest_shape",
     "curl_radius",
     "curl_length",

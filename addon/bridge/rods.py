@@ -20,7 +20,15 @@ from .poses import Array, metres_per_unit, pose_of
 from .rigid_bodies import key_of as key_of_body
 from .rigid_bodies import pulled
 from .sampling import SampledStrand
-from .shapes import constant_radius, radius_along, rest_shape, section_of, stiffness_along
+from .shapes import (
+    constant_radius,
+    mass_along,
+    radius_along,
+    rest_of_mesh,
+    rest_shape,
+    section_of,
+    stiffness_along,
+)
 from .strands import SplineKind, Strand, make_strand
 
 # Blender's names for what the core calls otherwise.
@@ -225,8 +233,9 @@ def _rod_along(obj: bpy.types.Object, scene: bpy.types.Scene, strand: Strand, nu
         taper=radius / constant_radius(settings, scale) if flat else 1.0,
         material=material_of(settings),
         closed=strand.closed,
-        rest=rest_shape(settings, strand, scale),
+        rest=rest_shape(settings, strand, number, scale),
         stiffness_scale=stiffness_along(obj, strand, number),
+        density_scale=mass_along(obj, strand, number),
     )
 
 
@@ -273,7 +282,7 @@ def _describe_mesh(
     if not len(edges):
         raise TendrilError("the mesh", "without edges", "draw at least one edge: a net is made of edges")
     strand = nets.NetStrand(world[:count], edges, settings.segment_length * scale)
-    net = nets.net_of_mesh(obj, strand, material_of(settings), None, scale)
+    net = nets.net_of_mesh(obj, strand, material_of(settings), rest_of_mesh(settings, strand, scale), scale)
     moved = np.flatnonzero(strand.of_control >= 0)
     return PointsDescription(
         kinds=(SplineKind("MESH", len(rows), False), SplineKind("EDGES", len(edges), False)),

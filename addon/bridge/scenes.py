@@ -20,6 +20,7 @@ from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import settings_of_fields
 from .poses import Array, moved_since
+from .profiles import settings_of_profiles
 from .rigid_bodies import BodiesDescription, settings_of_bodies
 
 
@@ -191,6 +192,7 @@ _PLAIN_SETTINGS = (
     *("model", "net_model", "friction", "radius_from", "radius", "rest_shape", "curl_radius", "curl_length"),
     *("stiffness_at_end", "stiffness_by_weight", "stiffness_group", "radius_group", "mass_group", "segment_length"),
     *("section", "flatness", "tie_splines", "tie_distance", "break_force", "break_moment"),
+    *("radius_by_weight", "mass_by_weight", "rest_object"),
     *("start_hold", "end_hold", "pin_by_weight", "pin_group", "clamp_pins", "use_attributes"),
 )
 
@@ -199,4 +201,4 @@ def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
     material: tuple[object, ...] = (rod.material,)
     if rod.material == "CUSTOM":
         material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    return (*(getattr(rod, name) for name in _PLAIN_SETTINGS), *material)
+    return (*(getattr(rod, name) for name in _PLAIN_SETTINGS), *settings_of_profiles(rod), *material)

@@ -8,13 +8,14 @@ import bpy
 import numpy as np
 
 from ...core import Circle, Ellipse, Rectangle, TendrilError
-from . import points
-from .curves import per_point, strand_sizes
+from . import points, profiles
+from .curves import drawn_rows, per_point, read_rows, spline_kinds, strand_sizes
 from .poses import Array
-from .strands import Strand
+from .strands import Strand, polylines
 
 # A weight of zero would make a rod without stiffness, which it can't be.
 LEAST_STIFFNESS = 1e-3
+LEAST_RADIUS = 1e-3
 # A curl is made of at least this many edges a turn.
 EDGES_PER_TURN = 6
 
@@ -34,14 +35,19 @@ def section_of(settings: bpy.types.PropertyGroup, scale: float) -> Circle | Elli
 
 def radius_along(obj: bpy.types.Object, strand: Strand, number: int, pose: Array, scale: float) -> float | Array:
     """In metres: one for the whole rod, or one for each vertex."""
-    if obj.tendril.radius_from == "GIVEN":
-        return constant_radius(obj.tendril, scale)
-    size = float(np.cbrt(abs(np.linalg.det(pose[:3, :3]))))
+    settings = obj.tendril
+    factors = profiles.along(settings, "Radius", _way(strand))
+    if obj.type == "CURVE" and settings.radius_by_weight:
+        factors = factors * _weights(obj, strand, number)
+    factors = np.maximum(factors, LEAST_RADIUS)
+    if settings.radius_from == "GIVEN":
+        return constant_radius(settings, scale) * factors
+    size = float(np.cbrt(abs(np.linalg.det(pose[:3, :3])))) * factors
     if obj.type == "CURVES":
-        radii = points.weights(obj, "radius")
+        radii = of_strand(obj, "radius", number)
         if radii is None:
             raise TendrilError("the radius of the hair", None, "give its points a radius, or its rods")
-        return size * strand.along(np.split(radii, np.cumsum(strand_sizes(obj.data))[:-1])[number])
+        return size * strand.along(radii)
     if obj.data.bevel_depth <= 0.0:
         raise TendrilError("the bevel depth", obj.data.bevel_depth, "give the curve a bevel, or its rod a radius")
     return size * obj.data.bevel_depth * strand.along(per_point(obj.data, "radius")[number])
@@ -49,24 +55,95 @@ def radius_along(obj: bpy.types.Object, strand: Strand, number: int, pose: Array
 
 def stiffness_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
     """What multiplies the stiffness against bending and twisting at each vertex."""
-    edges = np.diff(strand.vertices, axis=0)
-    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(edges, axis=1))])
-    factors = 1.0 + (obj.tendril.stiffness_at_end - 1.0) * way / max(way[-1], 1e-30)
-    if obj.type == "CURVE" and obj.tendril.stiffness_by_weight:
-        weights = strand.along(per_point(obj.data, "weight_softbody")[number])
-        factors = factors * np.maximum(weights, LEAST_STIFFNESS)
-    return factors
+    settings, way = obj.tendril, _way(strand)
+    factors = 1.0 + (settings.stiffness_at_end - 1.0) * way
+    factors = factors * profiles.along(settings, "Stiffness", way)
+    return factors * _painted(obj, strand, number, settings.stiffness_by_weight, settings.stiffness_group)
 
 
-def rest_shape(settings: bpy.types.PropertyGroup, strand: Strand, scale: float) -> str | Array:
+def mass_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
+    """What multiplies the density at each vertex."""
+    settings = obj.tendril
+    factors = np.ones(len(strand.vertices)) * profiles.along(settings, "Mass", _way(strand))
+    return np.maximum(
+        factors * _painted(obj, strand, number, settings.mass_by_weight, settings.mass_group), LEAST_STIFFNESS
+    )
+
+
+def _painted(obj: bpy.types.Object, strand: Strand, number: int, by_weight: bool, group: str) -> Array | float:
+    """The weights of control points, or of an attribute of hair, at the vertices."""
+    if obj.type == "CURVE":
+        return _weights(obj, strand, number) if by_weight else 1.0
+    if not group:
+        return 1.0
+    found = of_strand(obj, group, number)
+    if found is None:
+        raise TendrilError("attribute", group, f'"{obj.name}" has no such attribute of points: choose another')
+    return np.maximum(strand.along(found), LEAST_STIFFNESS)
+
+
+def _weights(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
+    return np.maximum(strand.along(per_point(obj.data, "weight_softbody")[number]), LEAST_STIFFNESS)
+
+
+def of_strand(obj: bpy.types.Object, name: str, number: int) -> Array | None:
+    """An attribute of the points of one strand of hair."""
+    values = points.weights(obj, name)
+    if values is None:
+        return None
+    end = np.cumsum(strand_sizes(obj.data))
+    return values[end[number - 1] if number else 0 : end[number]]
+
+
+def _way(strand: Strand) -> Array:
+    """Parts of the way from start to end, at the vertices."""
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(strand.vertices, axis=0), axis=1))])
+    return way / max(way[-1], 1e-30)
+
+
+def rest_shape(settings: bpy.types.PropertyGroup, strand: Strand, number: int, scale: float) -> str | Array:
     """The natural shape, in the core's words."""
     if settings.rest_shape == "AS_DRAWN":
         return "as drawn"
     if settings.rest_shape == "STRAIGHT":
         return "straight"
+    if settings.rest_shape == "OBJECT":
+        return _shape_of(settings.rest_object, strand, number, scale)
     if strand.closed:
         raise TendrilError("the rest shape", "curly", "a ring has no free end to curl: choose another")
     return _helix(strand.vertices, settings.curl_radius * scale, settings.curl_length * scale)
+
+
+def _shape_of(obj: bpy.types.Object | None, strand: Strand, number: int, scale: float) -> Array:
+    """The spline of another curve with the same number, as many vertices at the same parts of its way."""
+    if obj is None or obj.type not in ("CURVE", "CURVES"):
+        raise TendrilError("the rest shape", None if obj is None else obj.name, "choose a curve that shows it")
+    rows = drawn_rows(obj.data)
+    pose = np.array(obj.matrix_world, dtype=np.float64)
+    world = (read_rows(obj.data) if rows is None else rows).astype(np.float64) @ pose[:3, :3].T * scale
+    shapes = list(polylines(spline_kinds(obj.data), world))
+    if number >= len(shapes) or shapes[number].closed != strand.closed:
+        cure = f"it needs a spline number {number + 1} that is {'closed' if strand.closed else 'open'}, as this one is"
+        raise TendrilError("the rest shape", obj.name, cure)
+    shape = shapes[number].vertices
+    ring = strand.closed
+    x, own = (np.vstack([v, v[:1]]) if ring else v for v in (shape, strand.vertices))
+    way, stops = (np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(v, axis=0), axis=1))]) for v in (x, own))
+    stops = stops[: len(strand.vertices)] / stops[-1] * way[-1]
+    return np.stack([np.interp(stops, way, column) for column in x.T], axis=1)
+
+
+def rest_of_mesh(settings: bpy.types.PropertyGroup, strand: Strand, scale: float) -> Array | None:
+    """The natural shape of a net: None for that which is drawn."""
+    if settings.rest_shape != "OBJECT":
+        return None
+    obj = settings.rest_object
+    if obj is None or obj.type != "MESH" or len(obj.data.vertices) != strand.control_count:
+        cure = f"choose a mesh with {strand.control_count} vertices, as the net has"
+        raise TendrilError("the rest shape", None if obj is None else obj.name, cure)
+    pose = np.array(obj.matrix_world, dtype=np.float64)
+    places = read_rows(obj.data)[: strand.control_count].astype(np.float64) @ pose[:3, :3].T * scale
+    return np.stack([strand.along(column) for column in places.T], axis=1)
 
 
 def _helix(vertices: Array, radius: float, pitch: float) -> Array:

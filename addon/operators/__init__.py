@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import attachment, baking, cache, collider, rod
+from . import attachment, baking, cache, collider, hooks, rod
 
-CLASSES = (*rod.CLASSES, *attachment.CLASSES, *collider.CLASSES, *baking.CLASSES, *cache.CLASSES)
+CLASSES = (*rod.CLASSES, *attachment.CLASSES, *hooks.CLASSES, *collider.CLASSES, *baking.CLASSES, *cache.CLASSES)
 
 
 def register() -> None:

@@ -49,6 +49,8 @@ class TENDRIL_PT_attachments(RodPanel, bpy.types.Panel):
         buttons = row.column(align=True)
         buttons.operator("tendril.attachment_add", text="", icon="ADD")
         buttons.operator("tendril.attachment_remove", text="", icon="REMOVE")
+        if any(modifier.type == "HOOK" for modifier in context.object.modifiers):
+            layout.operator("tendril.hooks_to_attachments")
         if not 0 <= rod.active_attachment < len(rod.attachments):
             return
         attachment = rod.attachments[rod.active_attachment]

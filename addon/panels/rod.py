@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import memory, migration, solver
+from ..bridge import profiles
 from ..bridge.rods import is_net, is_rod
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel
@@ -32,9 +33,11 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
             layout.prop(rod, "segment_length")
         if kind != "CURVE":
             layout.prop(rod, "use_attributes")
-        if net:
+        if net and kind == "CURVE":
             return
         layout.prop(rod, "rest_shape")
+        if rod.rest_shape == "OBJECT":
+            layout.prop(rod, "rest_object")
         if rod.rest_shape == "CURLY":
             layout.prop(rod, "curl_radius")
             layout.prop(rod, "curl_length")
@@ -64,10 +67,32 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
             return
         layout.prop(rod, "stiffness_at_end")
         if obj.type == "CURVE":
-            layout.prop(rod, "stiffness_by_weight")
+            for name in ("stiffness_by_weight", "radius_by_weight", "mass_by_weight"):
+                layout.prop(rod, name)
         else:
             layout.prop_search(rod, "stiffness_group", obj.data, "attributes")
             layout.prop_search(rod, "mass_group", obj.data, "attributes")
+
+
+class TENDRIL_PT_profiles(RodPanel, bpy.types.Panel):
+    bl_label = "Along the Rod"
+    bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return is_rod(context.object) and not is_net(context.object)
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(context.object.tendril, "use_profiles", text="")
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        for name in profiles.NAMES:
+            node = profiles.node_of(rod, name)
+            if node is not None:
+                layout.label(text=name)
+                layout.template_curve_mapping(node, "mapping")
 
 
 class TENDRIL_PT_net(RodPanel, bpy.types.Panel):
@@ -101,4 +126,4 @@ class TENDRIL_PT_over_time(RodPanel, bpy.types.Panel):
             layout.prop(context.object.tendril, name)
 
 
-CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_net, TENDRIL_PT_over_time)
+CLASSES = (TENDRIL_PT_rod, TENDRIL_PT_material, TENDRIL_PT_profiles, TENDRIL_PT_net, TENDRIL_PT_over_time)

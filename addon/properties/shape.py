@@ -1,10 +1,15 @@
 """How thick and how stiff a rod is along its way, and the shape it was made in."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..bridge import points
+from ..bridge import points, profiles
 from .kinds import distance, number
+
+
+def _make_profiles(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    if self.use_profiles and self.profiles is None:
+        self.profiles = profiles.make(self.id_data)
 
 
 def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -66,7 +71,13 @@ class ShapeSettings:
             ("AS_DRAWN", "As Drawn", "The rod was made in the shape that is drawn: springs, wires, hair"),
             ("STRAIGHT", "Straight", "The rod was made straight and is bent into the shape that is drawn: ropes, rods"),
             ("CURLY", "Curly", "The rod was made as a helix and is stretched into the shape that is drawn: curly hair"),
+            ("OBJECT", "Another Object", "The rod was made in the shape of another curve, and as long as that"),
         ],
+    )
+    rest_object: PointerProperty(
+        name="Object",
+        description="A curve that shows the shape the rod was made in; the rest shape of a net is a mesh with the same vertices",
+        type=bpy.types.Object,
     )
     curl_radius: distance(
         "Curl Radius", "Radius of the helix the rod has when nothing pulls on it", 0.005, 10.0, 0.1, min=1e-5
@@ -90,6 +101,22 @@ class ShapeSettings:
         name="Stiffness by Weight",
         description="The goal weight of each control point multiplies its stiffness; a weight below 0.001 counts as that. "
         "The weight is in the sidebar in Edit Mode",
+    )
+    radius_by_weight: BoolProperty(
+        name="Radius by Weight",
+        description="The goal weight of each control point multiplies its radius; a weight below 0.001 counts as that",
+    )
+    mass_by_weight: BoolProperty(
+        name="Mass by Weight",
+        description="The goal weight of each control point multiplies its density; a weight below 0.001 counts as that",
+    )
+    use_profiles: BoolProperty(
+        name="Along the Rod",
+        description="Draw how radius, stiffness and mass change from the start of each rod to its end",
+        update=_make_profiles,
+    )
+    profiles: PointerProperty(
+        name="Profiles", description="The curves that are drawn", type=bpy.types.NodeTree, options={"HIDDEN"}
     )
     stiffness_group: StringProperty(
         name="Stiffness Group",

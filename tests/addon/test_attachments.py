@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
-from tendril.tests.addon.building import MIXED, activate, line, make_mesh, make_rod, play, status
+from tendril.tests.addon.building import MIXED, activate, evaluated_points, line, make_mesh, make_rod, play, status
 from tendril.tests.addon.test_bake import key_rows
 
 LAST = 10
@@ -239,3 +239,25 @@ def test_an_orientation_in_the_middle_is_told_when_it_cannot_let_go():
     play(rod, 2)
     bpy.context.scene.frame_set(3)
     assert "let go of" in status(rod)
+
+
+def test_hooks_become_attachments():
+    """The hooked point of the rod follows its empty, which is shown once, not twice."""
+    hand = bpy.data.objects.new("Hand", None)
+    bpy.context.collection.objects.link(hand)
+    hand.keyframe_insert("location", frame=1)
+    hand.location = (0.0, 0.0, 0.4)
+    hand.keyframe_insert("location", frame=9)
+    obj = make_rod(("POLY", line(12)), ("BEZIER", line(4, y=0.5)))
+    hook = obj.modifiers.new("Hook", "HOOK")
+    hook.object = hand
+    hook.vertex_indices_set([5, 12 + 3 * 2 + 1])
+    assert bpy.ops.tendril.hooks_to_attachments() == {"FINISHED"}
+    told = [(one.spline, one.point, one.target.name) for one in obj.tendril.attachments]
+    assert told == [(0, 5, "Hand"), (1, 2, "Hand")]
+    shown = play(obj, 9)
+    for row in (5, 12 + 3 * 2 + 1):
+        assert np.allclose(shown[9][row] - shown[1][row], [0.0, 0.0, 0.4], atol=1e-5)
+    assert np.allclose(evaluated_points(obj)[5], shown[9][5], atol=1e-6)
+    with pytest.raises(RuntimeError, match="no Hook modifier"):
+        bpy.ops.tendril.hooks_to_attachments()

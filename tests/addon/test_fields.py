@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.fields import read_fields
-
-from .building import line, make_rod, play
+from tendril.tests.addon.building import line, make_rod, play
 
 
 def add_field(kind, at=(0.0, 0.0, 0.0), turned=(0.0, 0.0, 0.0), **settings):

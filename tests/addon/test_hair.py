@@ -4,8 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
-
-from .building import activate, make_mesh, play, status
+from tendril.tests.addon.building import activate, make_mesh, play, status
 
 
 def make_hair(strands=6, points=8, length=0.2, spread=0.5, name="Hair", surface=None, **settings):

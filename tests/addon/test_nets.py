@@ -6,8 +6,7 @@ import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.core import Material, Net, Scene, Simulation
-
-from .building import activate, evaluated_points, make_curve, play, status
+from tendril.tests.addon.building import activate, evaluated_points, make_curve, play, status
 
 
 def make_grid(cells=3, size=0.6, name="Net", **settings):

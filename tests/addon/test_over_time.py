@@ -3,8 +3,7 @@
 import bpy
 import numpy as np
 from tendril.addon import memory
-
-from .building import line, make_rod, play, ring, status
+from tendril.tests.addon.building import line, make_rod, play, ring, status
 
 
 def animate(owner, path, values, index=-1):

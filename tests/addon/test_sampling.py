@@ -6,8 +6,7 @@ import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.sampling import SampledStrand
 from tendril.addon.bridge.strands import SplineKind, make_strand
-
-from .building import MIXED, line, make_rod, play, ring
+from tendril.tests.addon.building import MIXED, line, make_rod, play, ring
 
 
 def any_directors(x, closed):

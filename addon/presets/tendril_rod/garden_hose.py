@@ -4,6 +4,7 @@ rod = bpy.context.object.tendril
 rod.material = "GARDEN_HOSE"
 rod.radius_from = "GIVEN"
 rod.radius = 0.0095
+rod.section = "CIRCLE"
 rod.rest_shape = "AS_DRAWN"
 rod.stiffness_at_end = 1.0
 rod.stiffness_by_weight = False

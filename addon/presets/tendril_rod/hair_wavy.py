@@ -4,6 +4,7 @@ rod = bpy.context.object.tendril
 rod.material = "HUMAN_HAIR"
 rod.radius_from = "GIVEN"
 rod.radius = 4e-05
+rod.section = "CIRCLE"
 rod.rest_shape = "CURLY"
 rod.stiffness_at_end = 1.0
 rod.stiffness_by_weight = False

@@ -4,6 +4,7 @@ rod = bpy.context.object.tendril
 rod.material = "HEMP_ROPE"
 rod.radius_from = "GIVEN"
 rod.radius = 0.01
+rod.section = "CIRCLE"
 rod.rest_shape = "STRAIGHT"
 rod.stiffness_at_end = 1.0
 rod.stiffness_by_weight = False

@@ -4,6 +4,7 @@ rod = bpy.context.object.tendril
 rod.material = "VINE"
 rod.radius_from = "GIVEN"
 rod.radius = 0.004
+rod.section = "CIRCLE"
 rod.rest_shape = "AS_DRAWN"
 rod.stiffness_at_end = 0.1
 rod.stiffness_by_weight = False
