@@ -143,9 +143,11 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said
     memory.start_bodies.pop(scene.session_uid, None)
-    if rods.rods_pull(scene):
+    pulled = rods.pulled_bodies(scene)
+    if pulled:
         try:
-            read = rigid_bodies.read_bodies(scene, depsgraph, scene.tendril.substeps)
+            read = rigid_bodies.read_bodies(scene, depsgraph, scene.tendril.substeps, pulled)
+            memory.start_movers[scene.session_uid] = colliders.read_moving(scene, depsgraph)
         except TendrilError as error:
             read = error  # told when it is needed
         memory.start_bodies[scene.session_uid] = read
@@ -186,7 +188,9 @@ def _describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | No
     read = memory.start_bodies.get(scene.session_uid)
     if isinstance(read, TendrilError):
         raise read
-    return scenes.describe_scene(scene, described, memory.start_colliders.get(scene.session_uid, {}), read)
+    key = scene.session_uid
+    movers = memory.start_movers.get(key, {})
+    return scenes.describe_scene(scene, described, memory.start_colliders.get(key, {}), read, movers)
 
 
 def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> Running:

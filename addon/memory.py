@@ -36,6 +36,7 @@ start_poses: dict[str, dict[str, Array]] = {}  # where a rod and what it is atta
 start_colliders: dict[int, dict[str, ColliderDescription]] = {}  # the same of colliders, per scene
 # Rigid bodies at the start frame, of scenes in which rods pull on them; or why they can't be.
 start_bodies: dict[int, BodiesDescription | TendrilError] = {}
+start_movers: dict[int, dict[str, ColliderDescription]] = {}  # the surfaces of those that rods don't pull on, per scene
 collider_notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
 disk_notes: dict[int, str] = {}  # per scene: what is to be said of its cache on disk
 rendering: set[int] = set()  # scenes that are being rendered
@@ -45,9 +46,9 @@ not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render t
 def clear() -> None:
     for running in _running.values():
         running.close()
-    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders, start_bodies):
+    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders):
         memory.clear()
-    for notes_of_scenes in (collider_notes, disk_notes, rendering, not_rendered):
+    for notes_of_scenes in (start_bodies, start_movers, collider_notes, disk_notes, rendering, not_rendered):
         notes_of_scenes.clear()
 
 

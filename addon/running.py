@@ -16,6 +16,7 @@ from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.engine import BlenderEngine
 from .bridge.poses import Array, same
+from .bridge.rigid_bodies import BodiesDescription
 from .bridge.scenes import SceneDescription, held_motion
 from .moments import DiskFrames, Moment
 from .solver import choose_cache
@@ -209,7 +210,7 @@ class Running:
                 rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains)
             else:  # it can't be seen now, and its holds were left behind
                 self.outdated = True
-        bodies = shown_bodies(self.description, frame)
+        bodies = shown_bodies(self.description.bodies, frame, self.engine)
         return Moment(rows, known, frozenset(self.released), self.not_exact_since, bodies)
 
 
@@ -239,13 +240,15 @@ def first_moment(description: SceneDescription) -> Moment:
     return Moment(rows, poses, bodies={key: np.array(matrix, dtype=np.float64) for key, matrix in dynamic.items()})
 
 
-def shown_bodies(description: SceneDescription, frame: Frame) -> dict[str, Array]:
+def shown_bodies(bodies: BodiesDescription | None, frame: Frame, engine: BlenderEngine | None) -> dict[str, Array]:
     """(4, 4) how the objects of the rigid bodies stand in a frame, in units of the scene and with their scale."""
-    found: dict[str, Array] = {}
-    bodies = description.bodies
-    for number, (key, matrix) in enumerate(bodies.dynamic.items() if bodies else ()):
-        _, _, stretched = matrix.decompose()
-        found[key] = np.eye(4)
+    if bodies is None or engine is None:
+        return {}
+    found = {
+        key: np.array(matrix, dtype=np.float64) for key, matrix in zip(bodies.dynamic, engine.matrices, strict=True)
+    }
+    for number, key in enumerate(bodies.described):
+        _, _, stretched = bodies.dynamic[key].decompose()
         found[key][:3, :3] = frame.body_rotation(number) * np.array(stretched, dtype=np.float64)
         found[key][:3, 3] = frame.body_position(number) / bodies.metres_per_unit
     return found

@@ -95,9 +95,15 @@ class HiddenWorld:
     """Copies of a scene's rigid bodies. Everything is in units of the scene here."""
 
     def __init__(
-        self, scene: bpy.types.Scene, dynamic: Mapping[str, Matrix], fixed: Mapping[str, Matrix], exchanges: int
+        self,
+        scene: bpy.types.Scene,
+        dynamic: Mapping[str, Matrix],
+        fixed: Mapping[str, Matrix],
+        exchanges: int,
+        pushed: int,
     ) -> None:
-        """The bodies by their keys, with where they stand (with scale): those that forces move, and others."""
+        """The bodies by their keys, with where they stand (with scale): those that forces move, of which so many will be pushed,
+        and others."""
         lose()
         self._generation = _generation
         hidden = bpy.data.scenes.new(HIDDEN)
@@ -116,7 +122,8 @@ class HiddenWorld:
                 self._copies[key] = by_name[obj.name] = copy
         for obj in constraints_in(scene):
             self._copy_constraint(obj, by_name, depsgraph)
-        self._pushed = [self._make_pushed(self._copies[key]) for key in dynamic]
+        self._dynamic = [self._copies[key] for key in dynamic]
+        self._pushed = [self._make_pushed(copy) for copy in self._dynamic[:pushed]]
         self._start(scene)
 
     def _copy(
@@ -191,7 +198,8 @@ class HiddenWorld:
         hidden.use_gravity, hidden.render.fps = scene.use_gravity, self._rate
 
     def step(self, forces: Array, torques: Array, fixed: Mapping[str, Matrix]) -> list[Matrix]:
-        """One exchange further under forces on the bodies that forces move; the others then stand at `fixed`. Raises Lost."""
+        """One exchange further under forces on the bodies that are pushed; those that no force moves then stand at `fixed`. Gives
+        where those are that forces move. Raises Lost."""
         if self._generation != _generation:
             raise Lost
         try:
@@ -205,7 +213,7 @@ class HiddenWorld:
             layer.update()
             hidden.frame_set(hidden.frame_current + 1)
             depsgraph = layer.depsgraph
-            return [pushed.copy.evaluated_get(depsgraph).matrix_world.copy() for pushed in self._pushed]
+            return [copy.evaluated_get(depsgraph).matrix_world.copy() for copy in self._dynamic]
         except (KeyError, ReferenceError):
             raise Lost from None
 

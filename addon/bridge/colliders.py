@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
 from .poses import Array, metres_per_unit
-from .rigid_bodies import bodies_in, is_dynamic
-from .rods import rods_pull
+from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic
+from .rigid_bodies import key_of as key_of_body
+from .rods import pulled_bodies
 
 # Blender gives the friction of its Collision physics in hundredths.
 BLENDER_FRICTION = 0.01
@@ -36,7 +37,7 @@ def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
         if not obj.tendril.enabled:  # rods collide with each other on their own terms
             yield obj
     if scene.tendril.use_rigid_bodies:
-        chosen, together = set(_chosen(scene)), rods_pull(scene)
+        chosen, together = set(_chosen(scene)), bool(pulled_bodies(scene))
         for obj in bodies_in(scene):
             if obj not in chosen and not (together and is_dynamic(obj)):
                 yield obj
@@ -74,6 +75,15 @@ def read_colliders(
         elif obj.is_instancer:
             notes.append(f'"{obj.name}" makes instances, which rods pass through: make them real')
     return found, notes
+
+
+def read_moving(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, ColliderDescription]:
+    """The rigid bodies that move with the rods without one pulling on them, by the keys of bodies."""
+    pulled, found = pulled_bodies(scene), {}
+    for obj in dynamic_bodies(scene) if scene.tendril.use_rigid_bodies else ():
+        if obj not in pulled and _why_ignored(obj, depsgraph) is None:
+            found[key_of_body(obj)] = _describe(obj, scene, depsgraph)
+    return found
 
 
 def moved_colliders(

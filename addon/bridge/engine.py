@@ -28,6 +28,8 @@ class BlenderEngine:
         self._exchange = 0  # of the frame
         self.matrices = list(bodies.dynamic.values())  # with scale, in units of the scene
         self._places, self._rotations = self._read(self.matrices)
+        for mover, matrix in zip(bodies.movers.values(), self.matrices[len(bodies.described) :], strict=True):
+            mover.put(*(values[0] for values in self._read([matrix])))
 
     def aim(self, fixed: Mapping[str, Matrix]) -> None:
         """Where bodies that no force moves are at the end of the frame that begins now."""
@@ -44,10 +46,13 @@ class BlenderEngine:
             matrices = self._ready().step(*given)
         self._past.append(given)
         places, rotations = self._read(matrices)
-        velocities = (places - self._places) / h
-        spins = logarithm(rotations @ np.swapaxes(self._rotations, 1, 2)) / h
+        ways, turns = places - self._places, rotations @ np.swapaxes(self._rotations, 1, 2)
         self.matrices, self._places, self._rotations = matrices, places, rotations
-        return BodyPoses(places, rotations, velocities, spins)
+        count = len(self._bodies.described)
+        # Those that rods only touch are taken to go on as they do.
+        for k, mover in enumerate(self._bodies.movers.values(), start=count):
+            mover.put(places[k] + ways[k], turns[k] @ rotations[k])
+        return BodyPoses(places[:count], rotations[:count], ways[:count] / h, logarithm(turns[:count]) / h)
 
     def rewind(self, exchanges: int) -> None:
         """Back to where it stood after so many exchanges."""
@@ -68,7 +73,8 @@ class BlenderEngine:
             scene = next((one for one in bpy.data.scenes if one.session_uid == self._scene), None)
             if scene is None:
                 raise Lost
-            self._world = HiddenWorld(scene, self._bodies.dynamic, self._bodies.fixed, self._bodies.exchanges)
+            bodies = self._bodies
+            self._world = HiddenWorld(scene, bodies.dynamic, bodies.fixed, bodies.exchanges, len(bodies.described))
             for given in self._past:
                 self.matrices = self._world.step(*given)
         return self._world

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -20,13 +20,33 @@ EXCHANGES_PER_SECOND = 240.0
 BODY_TYPE = "MESH"
 
 
+class Mover:
+    """The way of a body since the start, as the core asks for it: a function of time that gives the place of now."""
+
+    def __init__(self, start: Matrix, scale: float) -> None:
+        self._scale, self._start = scale, rotations_of([start])[0]
+        self._origin = np.array(start.translation, dtype=np.float64) * scale
+        self.put(self._origin, self._start)
+
+    def put(self, place: Array, rotation: Array) -> None:
+        """In metres."""
+        turned = rotation @ self._start.T
+        self._now = (place - turned @ self._origin, turned)
+
+    def __call__(self, _time: float) -> tuple[Array, Array]:
+        return self._now
+
+
 @dataclass(frozen=True)
 class BodiesDescription:
     """The rigid bodies at the start frame. Holds no reference to Blender's data."""
 
-    described: Mapping[str, Body]  # those that forces move, by their keys: the k-th is the k-th of the core's scene
-    dynamic: Mapping[str, Matrix]  # the same, as they stand in units of the scene, with scale
-    fixed: Mapping[str, Matrix]  # the others
+    described: Mapping[str, Body]  # those that rods pull on, by their keys: the k-th is the k-th of the core's scene
+    dynamic: Mapping[
+        str, Matrix
+    ]  # the same, and then others that forces move, as they stand in units of the scene, with scale
+    fixed: Mapping[str, Matrix]  # those that no force moves
+    movers: Mapping[str, Mover]  # where the others of the dynamic ones are while the simulation runs
     settings: tuple[object, ...]
     exchanges: int  # in a frame
     time_scale: float
@@ -44,18 +64,22 @@ def key_of(obj: bpy.types.Object) -> str:
     return f"body {obj.tendril_body.uid or obj.session_uid}"
 
 
-def read_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, substeps: int) -> BodiesDescription:
-    """As they are now. Raises TendrilError for one that can't be followed."""
+def read_bodies(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, substeps: int, pulled: Collection[bpy.types.Object]
+) -> BodiesDescription:
+    """As they are now, where rods pull on some of them. Raises TendrilError for one of these that can't be followed."""
     standing = {obj: obj.evaluated_get(depsgraph).matrix_world.copy() for obj in bodies_in(scene)}
-    dynamic = [obj for obj in standing if is_dynamic(obj)]
+    dynamic = sorted((obj for obj in standing if is_dynamic(obj)), key=lambda obj: obj not in pulled)
+    scale = metres_per_unit(scene)
     return BodiesDescription(
-        described={key_of(obj): describe_body(obj, scene, depsgraph) for obj in dynamic},
+        described={key_of(obj): describe_body(obj, scene, depsgraph) for obj in dynamic if obj in pulled},
         dynamic={key_of(obj): standing[obj] for obj in dynamic},
+        movers={key_of(obj): Mover(standing[obj], scale) for obj in dynamic if obj not in pulled},
         fixed={key_of(obj): matrix for obj, matrix in standing.items() if obj not in dynamic},
         settings=settings_of_bodies(scene),
         exchanges=exchanges_per_frame(scene, substeps),
         time_scale=max(scene.rigidbody_world.time_scale, 1e-3) if scene.rigidbody_world else 1.0,
-        metres_per_unit=metres_per_unit(scene),
+        metres_per_unit=scale,
     )
 
 

@@ -64,10 +64,10 @@ def out_of_reach(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.O
             yield obj
 
 
-def rods_pull(scene: bpy.types.Scene) -> bool:
-    """Whether rods of the scene pull on rigid bodies, so that these move with the rods."""
+def pulled_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
+    """The rigid bodies that rods of the scene pull on. If there is one, all that forces move move with the rods."""
     moving = (obj for obj in rods_in(scene.objects) if not obj.tendril.baked)
-    return any(pulled(attachment, scene) for obj in moving for attachment in obj.tendril.attachments)
+    return {item.target for obj in moving for item in obj.tendril.attachments if pulled(item, scene)}
 
 
 def find(uid: str) -> bpy.types.Object | None:

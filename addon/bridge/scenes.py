@@ -88,6 +88,7 @@ def describe_scene(
     rods: Mapping[str, RodDescription],
     colliders: Mapping[str, ColliderDescription],
     bodies: BodiesDescription | None,
+    movers: Mapping[str, ColliderDescription],
 ) -> SceneDescription:
     """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
     shared = scene.tendril
@@ -97,6 +98,9 @@ def describe_scene(
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     if not any(described.pulling for described in rods.values()):
         bodies = None
+    for key, collider in movers.items() if bodies else ():
+        path = bodies.movers[key]
+        core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness, path=path)
     numbers = {key: core_scene.add_body(body) for key, body in bodies.described.items()} if bodies else {}
     frame_rate = scene.render.fps / scene.render.fps_base
     return SceneDescription(

@@ -37,7 +37,7 @@ def hidden(*objects, exchanges=10):
     scene = bpy.context.scene
     dynamic = {rigid_bodies.key_of(obj): obj.matrix_world.copy() for obj in objects}
     fixed = {rigid_bodies.key_of(obj): obj.matrix_world.copy() for obj in rigid_bodies.bodies_in(scene)}
-    return HiddenWorld(scene, dynamic, {k: m for k, m in fixed.items() if k not in dynamic}, exchanges)
+    return HiddenWorld(scene, dynamic, {k: m for k, m in fixed.items() if k not in dynamic}, exchanges, len(dynamic))
 
 
 def run(world, steps, force=lambda t: (0, 0, 0), torque=lambda t: (0, 0, 0), bodies=1):

@@ -189,6 +189,24 @@ def test_a_passive_body_holds_up_a_rope():
     assert read_rows(rod.data)[:, 2].max() < -1.0
 
 
+def test_a_rope_lies_on_a_body_that_moves_with_the_rods_and_that_none_pulls_on():
+    """A box falls on the floor, and with it a rope on top of it."""
+    pendulum()
+    make_body(size=(4.0, 4.0, 0.2), at=(0.0, 3.0, -1.0), kind="PASSIVE")
+    box = make_body(size=(1.0, 0.5, 0.2), at=(0.0, 3.0, -0.5), mass=5.0)
+    above = rope((-0.3, 3.0, -0.35), (0.3, 3.0, -0.35), start_hold="FREE")
+    play_bodies(24, box)
+    assert box.matrix_world.translation.z == pytest.approx(-0.8, abs=0.02)
+    top = box.matrix_world.translation.z + 0.1
+    rows = read_rows(above.data)
+    assert rows[:, 2].min() > top - 0.003
+    assert rows[:, 2].max() < top + 0.06
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.tendril.use_rigid_bodies = False
+    play_bodies(24, box)
+    assert read_rows(above.data)[:, 2].max() < top - 0.5
+
+
 def test_a_body_without_size_is_told():
     ball = make_body("SPHERE", at=(0.9, 0.0, 0.0))
     ball.data.clear_geometry()
