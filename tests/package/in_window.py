@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 
 NAME = "bl_ext.user_default.tendril"
-MOST_STALL = 1.0  # s: as much longer than by itself may the window not respond
+MOST_STALL = 1.0  # s: as much longer than twice the time it takes to be drawn may the window not respond
 LONGEST = 800.0  # s for all of it
 FOLDER = Path("/tendril")
 
@@ -36,6 +36,10 @@ def prepare():
     for area in window().screen.areas:
         if area.type == "PROPERTIES":
             area.spaces.active.context = "PHYSICS"
+        if area.type == "VIEW_3D":
+            view = area.spaces.active.region_3d
+            view.view_location, view.view_distance = (-1.0, 0.0, 1.5), 8.0
+            view.view_rotation = (0.7071, 0.7071, 0.0, 0.0)  # from the front
     bpy.context.scene.frame_set(1)
 
 
@@ -78,7 +82,7 @@ def steps():
     low = min(point.co.z for point in bpy.data.objects["Rope"].data.splines[0].points)
     print(f"frame 24 shown {started - compiled:.1f} s later")
     assert low < 2.0
-    assert waits[0][0] < at_rest + MOST_STALL
+    assert waits[0][0] < 2.0 * at_rest + MOST_STALL
     (FOLDER / "ready-playing").touch()
     while not (FOLDER / "taken-playing").exists():
         yield
@@ -93,9 +97,11 @@ def tick():
     except StopIteration:
         print("in the window: done", flush=True)
         bpy.ops.wm.quit_blender()
+        return None
     except BaseException:
         traceback.print_exc()
         bpy.ops.wm.quit_blender()
+        return None
     return 0.02
 
 
