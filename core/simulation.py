@@ -109,7 +109,13 @@ class Simulation:
             self._bodies = SimulatedBodies(scene, self.blocks, self._rods, integrator, tolerance, engine)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
-        self._contact, self._contact_steps = self._make_contact(tolerance, workers)
+        self._contact, self._contact_steps = None, None
+        if self._can_touch:  # where nothing can touch nothing of contact needs to be compiled
+            from .contact.making import make_contact
+
+            self._contact, self._contact_steps = make_contact(
+                scene, self.blocks, self._rods, self._bodies, self._around_bodies, self.substeps, tolerance, workers
+            )
         if self._bodies is not None and self._contact is None:
             self._bodies.steps.hand_over(scene.attachments)
         self._sizes = [block.state_size for block in self.blocks]
@@ -131,21 +137,9 @@ class Simulation:
     def _can_touch(self) -> bool:
         return self.scene.rod_contact or bool(self.scene.colliders)
 
-    def _make_contact(self, tolerance: float, workers: Workers) -> tuple[ContactSolver, Substeps] | tuple[None, None]:
-        """None where nothing can touch: then nothing of contact needs to be compiled."""
-        if not self._can_touch:
-            return None, None
-        from .contact.colliders import ColliderMotion
-        from .contact.solver import ContactSolver
-        from .contact.substeps import Substeps
-
-        friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in self.blocks]
-        for (block_number, k), entry in zip(self._rods, self.scene.entries, strict=True):
-            friction[block_number][k] = entry.friction
-        between = self.scene.rod_contact
-        colliders = ColliderMotion(self.scene.colliders)
-        solver = ContactSolver(self.blocks, friction, colliders, between, tolerance, workers)
-        return solver, Substeps(solver, self.blocks, self.substeps)
+    def _around_bodies(self) -> Around:
+        of = self._around
+        return Around(of.gravity, of.wind, of.drag, of.air_density)
 
     @property
     def time(self) -> float:
@@ -260,14 +254,13 @@ class Simulation:
         self._contact.colliders.advance(fraction, time)
         self._contact.colliders.put()
         self._send_holds(self._holds.poses())
+        if self._bodies is not None:
+            self._bodies.motion.advance(fraction, time)
+            self._bodies.aim()
 
     def _time_at(self, fraction: float) -> float:
         """At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on."""
         return (self.frame - self.first_frame + fraction) / self.frame_rate
-
-    @staticmethod
-    def _stay(_: float) -> None:
-        """What is prescribed stays where it is."""
 
     def _free_steps(
         self,
@@ -280,19 +273,19 @@ class Simulation:
         """The free steps of all rods but those to skip, per block. To settle there is no air."""
         of = self._around
         air, drag = (0.0, 0.0) if settling else (of.air_density, of.drag)
-        skipped = skip or [None] * len(self.blocks)
+        skipped = [None] * len(self.blocks) if skip is None else skip[: len(self.blocks)]
         if self._bodies is not None:
             attached = self._bodies.steps.attached()
             skipped = [one if also is None else one | also for one, also in zip(attached, skipped, strict=True)]
         for block, forces, of_block in zip(self.blocks, of.forces, skipped, strict=True):
             block.free_steps(h, count, forces, of.wind, air, drag, settling, of_block)
-        if self._bodies is not None:
+        if self._bodies is not None and skip is None:  # or else contact does it
             self._bodies.aim()
             for block, forces in zip(self.blocks, of.forces, strict=True):
                 if not settling and hasattr(block, "step_carried"):
                     block.step_carried(h, forces, of.gravity, of.wind, air, drag)
             around = Around(of.gravity, of.wind, drag, air)
-            self._bodies.steps.free_step(h, around, place or self._stay, settling)
+            self._bodies.steps.free_step(h, around, place or (lambda _: None), settling)
 
     def _count_work(self) -> None:
         for block in self.blocks:
@@ -371,8 +364,8 @@ class Simulation:
         Ever longer steps, each begun from rest, until a long one moves nothing by more than `still` times the longest rod.
         True if that was found. Unless any balance will do (`stable` False), it is disturbed a little and must not go
         farther down from there: a pencil on its tip is not at rest."""
-        size = max(entry.rod.length for entry in self.scene.entries)
-        springy = max(float(entry.rod.bend.max()) / entry.rod.length for entry in self.scene.entries)
+        size = max((entry.rod.length for entry in self.scene.entries), default=1.0)
+        springy = max((float(entry.rod.bend.max()) / entry.rod.length for entry in self.scene.entries), default=0.0)
         self._holds.advance(0.0, self.time)
         for _ in range(4):
             if not self._come_to_rest(still * size, most_steps):
@@ -385,7 +378,7 @@ class Simulation:
             self._come_to_rest(still * size, most_steps)
             gained = energies.total - self.energies().total
             self._around.act(self.time, 1.0)
-            pull = max(float(np.abs(forces).sum()) for forces in self._around.forces)
+            pull = max((float(np.abs(forces).sum()) for forces in self._around.forces), default=0.0)
             if not gained > 1e-6 * energies.elastic + 1e-9 * (pull * size + springy):
                 self._put_state(found)
                 return True
@@ -394,22 +387,30 @@ class Simulation:
     def _come_to_rest(self, still: float, most_steps: int) -> bool:
         h = 0.1 / self.frame_rate
         for _ in range(most_steps):
-            before = [block.positions().copy() for block in self.blocks]
-            for block in self.blocks:
-                block.stop()
+            before = self._where()
+            self._stop()
             earlier, self._work = self._work, Work()
             self._step(h, 1, self.time, settling=True)
             smooth = self._work.halvings + self._work.failures == 0
             self._work = earlier + self._work
-            if smooth and h > 1e3 and self._moved_since(before) < still:
-                for block in self.blocks:
-                    block.stop()
+            moved = max(float(np.abs(now - then).max()) for now, then in zip(self._where(), before, strict=True))
+            if smooth and h > 1e3 and moved < still:
+                self._stop()
                 return True
             h = min(h * 3.0, 1e6) if smooth else max(h / 10.0, 1e-6)
         return False
 
-    def _moved_since(self, before: list[Array]) -> float:
-        return max(float(np.abs(block.positions() - x).max()) for block, x in zip(self.blocks, before, strict=True))
+    def _where(self) -> list[Array]:
+        """Positions of all sample points and bodies."""
+        bodies = [] if self._bodies is None else [self._bodies.block.positions()]
+        return [*(block.positions().copy() for block in self.blocks), *bodies]
+
+    def _stop(self) -> None:
+        """Takes all speed away."""
+        for block in self.blocks:
+            block.stop()
+        if self._bodies is not None:
+            self._bodies.block.stop(np.arange(len(self.scene.bodies)))
 
     def state(self) -> Array:
         """All that is needed to go on from here, as a flat array."""
@@ -479,10 +480,10 @@ class Simulation:
 
     def _step_to_rest(self, h: float) -> None:
         assert self._contact is not None
-        known, everything = self._contact.known.copy(), np.ones(len(self.scene.entries), np.bool_)
+        known, everything = self._contact.known.copy(), np.ones(self._contact.rods[-1].stop, np.bool_)
         free = partial(self._free_steps, h, 1, True)
         if self._contact.step(everything, h, free, 0.0, careful=True, last=True).failed.any():
-            for block in self.blocks:
+            for block in self._contact.blocks:
                 block.recall(np.arange(len(block.sample_start) - 1))
             self._contact.known.recall(known, everything)
             self._work = self._work + Work(halvings=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,10 @@ from ..holds import are_places, usable
 from ..models.protocol import ModelBlock
 from ..motion import POSITION, ROTATION, Motion
 from ..scene import Scene
-from .block import BodyBlock
+from .block import Around, BodyBlock
 from .outside import BodyEngine, Outside
 from .stepping import BodySteps
+from .touching import TouchingBodies
 
 
 class BodySample(NamedTuple):
@@ -97,6 +98,10 @@ class SimulatedBodies:
         self.outside = None if engine is None else Outside(engine, self.block)
         self._own_size = self.block.state_size + self.steps.forces.size
         self.state_size = self._own_size + (self.outside.state_size if self.outside else 0)
+
+    def touching(self, around: Callable[[], Around]) -> TouchingBodies:
+        """The bodies as contact sees them."""
+        return TouchingBodies(self.block, around)
 
     def aim(self) -> None:
         """Kinematic bodies are where they should be at the end of the next step."""

@@ -50,36 +50,36 @@ class BodySteps:
     ) -> None:
         """`rods` are block and number there of each rod of the scene."""
         self._bodies, self._blocks, self._tolerance = bodies, blocks, tolerance
-        self._places, at = find_places(scene, blocks, rods)
-        self._edges = Edges(self._places, blocks)
-        self._edges.begin()
-        self._edges.fetch()
-        self._ties = make_ties(scene, bodies, (self._edges.start, self._edges.end, self._edges.director), at)
-        self._assemblies = find_assemblies(self._places, self._ties, blocks, bodies)
-        self._second_order = self._assemblies.second_order & second_order
-        self._system = TiedSystem(blocks, self._places)
+        self.places, at = find_places(scene, blocks, rods)
+        self.edges = Edges(self.places, blocks)
+        self.edges.begin()
+        self.edges.fetch()
+        self.ties = make_ties(scene, bodies, (self.edges.start, self.edges.end, self.edges.director), at)
+        self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies)
+        self._second_order = self.assemblies.second_order & second_order
+        self.system = TiedSystem(blocks, self.places)
         count = len(scene.attachments)
         self.forces = np.zeros((count, 6))  # of the ties' conditions, on bodies
         self._kept = self.forces.copy()
         self._impulse = np.zeros((count, 6))
-        self._conditions = Conditions(
+        self.conditions = Conditions(
             np.zeros((count, 6)), np.zeros((count, 6, 7)), np.zeros((count, 6, 6)), np.zeros((count, 3, 3)),
             np.zeros((count, 3)),
         )  # fmt: skip
-        self._unused = (np.arange(6) >= self._ties.conditions[:, None]).astype(np.float64)
+        self.unused = (np.arange(6) >= self.ties.conditions[:, None]).astype(np.float64)
         rows = [int(block.sample_start[-1]) for block in blocks]
         self._pushes = [Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, np.bool_)) for n in rows]
         # What a length is compared with: a part of the body, and of the edges tied to it.
         self._unit = bodies.size.copy()
-        np.minimum.at(self._unit, self._ties.body, self._ties.length)
+        np.minimum.at(self._unit, self.ties.body, self.ties.length)
         tied = np.zeros(len(bodies), dtype=np.bool_)
-        tied[self._ties.body] = True
+        tied[self.ties.body] = True
         self._small = np.where(tied, OF_TIED_BODIES, OF_OTHER_BODIES)  # rad
         self._unit *= self._small
         self._selections: dict[bytes, Selection] = {}
         self.impulse = np.zeros((len(bodies), 6))  # of the ties since it was last set to zero, N s and N m s
         self._work = Work()
-        self._elsewhere = np.zeros(self._assemblies.number, dtype=np.bool_)
+        self._elsewhere = np.zeros(self.assemblies.number, dtype=np.bool_)
 
     def hand_over(self, attachments: Sequence[Attachment]) -> None:
         """Assemblies whose rods are all of one block which knows how to step bodies by itself, as published, are left to it, but
@@ -88,31 +88,36 @@ class BodySteps:
             if not hasattr(block, "carry"):
                 continue
             foreign = np.zeros_like(self._elsewhere)
-            for other, assemblies in enumerate(self._assemblies.of_rod):
+            for other, assemblies in enumerate(self.assemblies.of_rod):
                 foreign[assemblies[(assemblies >= 0) & (other != number)]] = True
             theirs = [
-                (int(self._places.rod[k]), one)
+                (int(self.places.rod[k]), one)
                 for k, one in enumerate(attachments)
-                if self._places.block[k] == number and not foreign[self._assemblies.of_tie[k]]
+                if self.places.block[k] == number and not foreign[self.assemblies.of_tie[k]]
             ]
             carried = block.carry(theirs, self._bodies)
-            self._elsewhere[self._assemblies.of_rod[number][carried]] = True
+            self._elsewhere[self.assemblies.of_rod[number][carried]] = True
 
     def attached(self) -> list[Flags]:
         """Per block, which rods are stepped here."""
-        return [numbers >= 0 for numbers in self._assemblies.of_rod]
+        return [numbers >= 0 for numbers in self.assemblies.of_rod]
 
     def take_work(self) -> Work:
         work, self._work = self._work, Work()
         return work
 
+    def try_step(self, which: Flags, h: float, around: Around) -> Flags:
+        """Moves assemblies by h, as `free_step` does. Returns those for which that did not work out; they are where they were."""
+        self._around, self._calm = around, False
+        return self._try(which, h) if which.any() else which
+
     def free_step(self, h: float, around: Around, place: Place, calm: bool) -> None:
         """Moves all bodies by h, and the rods attached to them, whose forces and holds are known. With `calm` by backward Euler."""
         everything = ~self._elsewhere | calm
         self._around, self._place, self._calm = around, place, calm
-        spin = np.zeros(self._assemblies.number)
+        spin = np.zeros(self.assemblies.number)
         turning = np.where(self._bodies.kinematic, 0.0, np.linalg.norm(self._bodies.state.w, axis=1))
-        np.maximum.at(spin, self._assemblies.of_body, turning)
+        np.maximum.at(spin, self.assemblies.of_body, turning)
         with np.errstate(divide="ignore"):
             halvings = np.clip(np.ceil(np.log2(spin * h / MOST_TURN)), 0, MOST_HALVINGS).astype(np.int64)
         self._advance(everything, h, 0.0, 1.0, 0, halvings)
@@ -123,11 +128,11 @@ class BodySteps:
         failed = which & (wanted > level)
         trying = which & ~failed
         if trying.any():
-            failed |= self._try(trying, h, level)
+            failed |= self._try(trying, h)
         if not failed.any():
             return
         if level == MOST_HALVINGS:
-            self._give_up(self._selection(failed), h)
+            self._give_up(self.selection(failed), h)
             return
         middle = 0.5 * (begin + end)
         self._place(begin)
@@ -137,7 +142,7 @@ class BodySteps:
         self._place(end)
         self._advance(failed, 0.5 * h, middle, end, level + 1, wanted)
 
-    def _try(self, which: Flags, h: float, level: int) -> Flags:
+    def _try(self, which: Flags, h: float) -> Flags:
         """Returns those for which it did not work out; these are back where they were."""
         second = which & self._second_order & (not self._calm)
         failed = self._attempt(second, h, True) if second.any() else np.zeros_like(which)
@@ -149,13 +154,13 @@ class BodySteps:
         return failed
 
     def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
-        chosen, bodies = self._selection(which), self._bodies
+        chosen, bodies = self.selection(which), self._bodies
         stage, at = (GAMMA * h, GAMMA) if second_order else (h, 1.0)
         for number, rods in chosen.rods:
             self._blocks[number].save(rods)
         bodies.save(chosen.bodies)
         self._kept[chosen.ties] = self.forces[chosen.ties]
-        self._edges.begin()
+        self.edges.begin()
         for number, rods in chosen.rods:
             if second_order:
                 self._more(number).begin_stage(rods, stage, self._around.air_density, at)
@@ -170,16 +175,16 @@ class BodySteps:
             bodies.go_on(chosen.bodies, stage, (1.0 - GAMMA) / GAMMA, 1.0)
             failed |= self._minimise(chosen, stage) & which
             self._impulse[chosen.ties] += stage * self._wrenches(chosen)
-        good = self._selection(which & ~failed)
+        good = self.selection(which & ~failed)
         for number, rods in good.rods:
             if getattr(self._blocks[number], "second_order", False):
                 self._more(number).finish(rods, False, True)
             else:
                 self._blocks[number].finish(rods)
         bodies.finish(good.bodies, stage)
-        np.add.at(self.impulse, self._ties.body[good.ties], self._impulse[good.ties])
+        np.add.at(self.impulse, self.ties.body[good.ties], self._impulse[good.ties])
         if failed.any():
-            self._recall(self._selection(failed))
+            self._recall(self.selection(failed))
         return failed
 
     def _more(self, number: int) -> Any:
@@ -211,7 +216,7 @@ class BodySteps:
         """Newton's method on a stage of length h, from the guess. Returns which assemblies did not converge.
 
         A step is good if Newton's next one is shorter; else half of it is taken."""
-        count = self._assemblies.number
+        count = self.assemblies.number
         before, size = np.full(count, np.inf), np.ones(count)
         failed = np.zeros(count, dtype=np.bool_)
         done = np.ones(count, dtype=np.bool_)
@@ -243,11 +248,11 @@ class BodySteps:
         return failed | ~done
 
     def _linear_step(self, chosen: Selection, h: float) -> tuple[Array, Array] | None:
-        bodies, ties, out = self._bodies, self._ties, self._conditions
+        bodies, ties, out = self._bodies, self.ties, self.conditions
         k = len(chosen.ties)
-        self._edges.fetch(chosen.ties)
+        self.edges.fetch(chosen.ties)
         measure(
-            ties, chosen.ties, self._edges.start, self._edges.end, self._edges.director, bodies.state.x,
+            ties, chosen.ties, self.edges.start, self.edges.end, self.edges.director, bodies.state.x,
             bodies.state.rotation, self.forces, out,
         )  # fmt: skip
         forces = self.forces[chosen.ties]
@@ -255,8 +260,8 @@ class BodySteps:
         for number, rods in chosen.rods:
             pushes = self._pushes[number]
             pushes.force[:] = 0.0
-            own = np.flatnonzero(self._places.block[chosen.ties] == number)
-            self._system.spread(pushes.force, chosen.ties[own], on_edges[own])
+            own = np.flatnonzero(self.places.block[chosen.ties] == number)
+            self.system.spread(pushes.force, chosen.ties[own], on_edges[own])
             self._blocks[number].linearise(rods, pushes, np.zeros(len(self._blocks[number].sample_start) - 1))
         residual, matrix = bodies.linearise(chosen.free, h, self._around)
         number_of = np.full(len(bodies), -1, dtype=np.int64)
@@ -265,13 +270,13 @@ class BodySteps:
         tied = body >= 0
         np.add.at(residual, body[tied], np.einsum("kij,ki->kj", out.by_body[:k], forces)[tied])
         np.add.at(matrix[:, 3:, 3:], body[tied], out.stiffness[:k][tied])
-        return self._system.solve(
-            chosen, (out.amiss[:k], out.by_edge[:k], out.by_body[:k]), self._unused[chosen.ties], residual, matrix
+        return self.system.solve(
+            chosen, (out.amiss[:k], out.by_edge[:k], out.by_body[:k]), self.unused[chosen.ties], residual, matrix
         )
 
     def _lengths(self, chosen: Selection, step: Array) -> Array:
         """Of Newton's step, per assembly: in segment lengths, parts of bodies, radians."""
-        out = np.zeros(self._assemblies.number)
+        out = np.zeros(self.assemblies.number)
         for (number, rods), of in zip(chosen.rods, chosen.of_rod, strict=True):
             count = len(self._blocks[number].sample_start) - 1
             longest, slope = np.zeros(count), np.zeros(count)
@@ -313,16 +318,20 @@ class BodySteps:
         part = size[chosen.of_tie[pulled]][:, None]
         self.forces[chosen.ties[pulled]] -= part * change[pulled]  # it was twice that
 
+    def count_impulse(self, chosen: Selection, h: float) -> None:
+        """The ties have pulled as they do now for h seconds."""
+        np.add.at(self.impulse, self.ties.body[chosen.ties], h * self._wrenches(chosen))
+
     def _wrenches(self, chosen: Selection) -> Array:
         """(K, 6) force and torque of each tie on its body, about the centre of mass."""
-        by_body = self._conditions.by_body[: len(chosen.ties)]
+        by_body = self.conditions.by_body[: len(chosen.ties)]
         return np.asarray(-np.einsum("kij,ki->kj", by_body, self.forces[chosen.ties]))
 
-    def _selection(self, which: Flags) -> Selection:
+    def selection(self, which: Flags) -> Selection:
         """Rods, bodies and ties of these assemblies."""
         key = which.tobytes()
         if key not in self._selections:
-            assemblies, body_of_tie = self._assemblies, self._ties.body
+            assemblies, body_of_tie = self.assemblies, self.ties.body
             ties = np.flatnonzero(which[assemblies.of_tie])
             meant = which[assemblies.of_body]
             meant[body_of_tie[ties]] = True  # also those that lead
@@ -331,6 +340,6 @@ class BodySteps:
             of_rod = [assemblies.of_rod[k][chosen] for k, chosen in rods]
             self._selections[key] = select(
                 rods, of_rod, np.flatnonzero(meant), self._bodies.kinematic, assemblies.of_body, ties,
-                assemblies.of_tie, body_of_tie, self._places,
+                assemblies.of_tie, body_of_tie, self.places,
             )  # fmt: skip
         return self._selections[key]

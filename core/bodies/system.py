@@ -87,6 +87,7 @@ def select(
 class TiedSystem:
     def __init__(self, blocks: Sequence[ModelBlock], places: Places) -> None:
         self._blocks, self._places = blocks, places
+        self._last = np.zeros(0)  # the last matrix
         self._samples = [np.zeros((int(block.sample_start[-1]), 4)) for block in blocks]
         self._vectors = [np.zeros(int(block.generalized_start[-1])) for block in blocks]
 
@@ -118,19 +119,32 @@ class TiedSystem:
             between[self_pair] += 1e-12 * scale[:, None, None] * np.eye(6)
             parts.append(-between.ravel())
         right = np.concatenate([-residual.ravel(), (-amiss - np.einsum("kij,kj->ki", by_edge, moved)).ravel()])
-        found = _solve(chosen.rows, chosen.columns, np.concatenate(parts), right)
+        self._last = np.concatenate(parts)
+        found = _solve(chosen.rows, chosen.columns, self._last, right)
         if found is None:
             return None
         change = found[6 * free :].reshape(ties, 6)
         self._push(chosen, -np.einsum("kij,ki->kj", by_edge, change))
         return found[: 6 * free].reshape(free, 6), change
 
-    def _edge_steps(self, chosen: Selection) -> Array:
-        """(K, 7) of the tied edges, by the blocks' step vectors."""
+    def project(self, chosen: Selection, by_edge: Array, vectors: Sequence[Array], loads: Array) -> None:
+        """Steps of rods (one vector per block), each its own, become those of the tied rods, with bodies that are pushed by loads
+        (F, 6); these become the bodies' steps. With the matrix of the last `solve`."""
+        free = len(chosen.free)
+        moved = self._edge_steps(chosen, vectors)
+        right = np.concatenate([loads.ravel(), -np.einsum("kij,kj->ki", by_edge, moved).ravel()])
+        found = _solve(chosen.rows, chosen.columns, self._last, right)
+        if found is None:
+            return
+        loads[:] = found[: 6 * free].reshape(free, 6)
+        self._push(chosen, -np.einsum("kij,ki->kj", by_edge, found[6 * free :].reshape(-1, 6)), vectors)
+
+    def _edge_steps(self, chosen: Selection, vectors: Sequence[Array] | None = None) -> Array:
+        """(K, 7) of the tied edges, by vectors or the blocks' step vectors."""
         out = np.zeros((len(chosen.ties), 7))
         for number, rods in chosen.rods:
             block, samples = self._blocks[number], self._samples[number]
-            block.sample_steps(rods, block.step_vector(), samples)
+            block.sample_steps(rods, block.step_vector() if vectors is None else vectors[number], samples)
             own = np.flatnonzero(self._places.block[chosen.ties] == number)
             out[own] = self._gather(samples, chosen.ties[own])
         return out
@@ -180,15 +194,15 @@ class TiedSystem:
         np.add.at(samples, (after[:, None], np.arange(3)), forces[:, 3:6])
         np.add.at(samples[:, 3], row, forces[:, 6])
 
-    def _push(self, chosen: Selection, forces: Array) -> None:
-        """The blocks' step vectors with more forces (K, 7) on the tied edges."""
+    def _push(self, chosen: Selection, forces: Array, vectors: Sequence[Array] | None = None) -> None:
+        """The vectors, or the blocks' step vectors, with more forces (K, 7) on the tied edges."""
         for number, rods in chosen.rods:
             own = np.flatnonzero(self._places.block[chosen.ties] == number)
             if not len(own):
                 continue
             vector = self._pushed(number, rods, chosen.ties[own], forces[own])
             block = self._blocks[number]
-            step, start = block.step_vector(), block.generalized_start
+            step, start = block.step_vector() if vectors is None else vectors[number], block.generalized_start
             for rod in rods.tolist():
                 of_rod = slice(int(start[rod]), int(start[rod + 1]))
                 step[of_rod] += vector[of_rod]

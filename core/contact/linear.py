@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..bodies.tied_contact import TiedContact
 from ..errors import Array
 from ..jit import kernel
 from ..models.protocol import ModelBlock
@@ -23,8 +24,10 @@ class LinearSystem:
     """The matrix is that of the rods with their contacts' stiffness (B, factored in the blocks) and what couples the two sides of
     contacts (C). Vectors are those of all blocks, one after the other; only what belongs to the chosen rods is ever looked at."""
 
-    def __init__(self, blocks: Sequence[ModelBlock], rows: Sequence[slice], after: Ints) -> None:
-        self._blocks, self._rows, self._after = blocks, rows, after
+    def __init__(
+        self, blocks: Sequence[ModelBlock], rows: Sequence[slice], after: Ints, ties: TiedContact | None = None
+    ) -> None:
+        self._blocks, self._rows, self._after, self._ties = blocks, rows, after, ties
         self.steps = np.zeros((len(after), 4))  # of the sample points
         self._given = np.zeros((len(after), 4))
         self._parts = slices([int(block.generalized_start[-1]) for block in blocks])
@@ -32,6 +35,7 @@ class LinearSystem:
         self._chosen: Chosen = []
         self._ranges = np.zeros((0, 2), np.int64)  # of the vectors, and
         self._row_ranges = np.zeros((0, 2), np.int64)  # of the sample points: one for each chosen rod
+        self._tied = np.zeros(0, np.bool_)  # rods and bodies that are chosen
         self.solves = 0
 
     def solve(self, contacts: Contacts, count: int, forces: Forces, chosen: Chosen) -> bool:
@@ -39,6 +43,11 @@ class LinearSystem:
 
         False if B + C turns out not to be positive definite."""
         self._chosen = chosen
+        if self._ties is not None:
+            starts = [0, *np.cumsum([len(block.sample_start) - 1 for block in self._blocks]).tolist()]
+            self._tied = np.zeros(starts[-1], np.bool_)
+            for number, rods in chosen:
+                self._tied[starts[number] + rods] = True
         own = [_ranges(self._blocks[number].generalized_start, rods, 0) for number, rods in chosen]
         firsts = [self._parts[number].start for number, _ in chosen]
         self._ranges = np.concatenate([ranges + first for ranges, first in zip(own, firsts, strict=True)])
@@ -96,6 +105,8 @@ class LinearSystem:
         copy(self._ranges, x, out)
         for number, rods in self._chosen:
             self._blocks[number].solve_linearised(rods, out[self._parts[number]])
+        if self._ties is not None:
+            self._ties.project(self._tied, [out[part] for part in self._parts])
 
 
 def _ranges(start: Ints, rods: Ints, first: int) -> Ints:

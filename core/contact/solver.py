@@ -8,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy import bool_, int64
 
+from ..bodies.stepping import BodySteps
+from ..bodies.tied_contact import TiedContact
+from ..bodies.touching import TouchingBodies
 from ..errors import Array
 from ..models.protocol import ModelBlock, Pushes
 from ..workers import Workers
@@ -46,9 +49,11 @@ class ContactSolver:
         between_rods: bool,
         tolerance: float,
         workers: Workers,
+        bodies: tuple[BodySteps, TouchingBodies] | None = None,
     ) -> None:
+        """If there are bodies, their block is the last one."""
         self.colliders = colliders
-        self._blocks = blocks
+        self.blocks = blocks
         samples = pack_samples(blocks, friction)
         self.detection = Detection(samples, joined_edges(blocks), colliders, between_rods, workers)
         n = len(samples.after)
@@ -72,7 +77,11 @@ class ContactSolver:
         self._forces = make_forces(256)
         self._pressing: Ints = np.zeros(0, int64)  # contacts between rods that push, and
         self._linked: Ints = np.zeros((0, 2), int64)  # the rods on either side
-        self._linear = LinearSystem(blocks, self._rows, samples.after)
+        self._ties = None if bodies is None else TiedContact(*bodies, self.rods, self._rows)
+        self.tied: Ints = (
+            np.zeros((0, 2), int64) if self._ties is None else self._ties.links
+        )  # pairs of rods and bodies
+        self._linear = LinearSystem(blocks, self._rows, samples.after, self._ties)
         self.known = KnownForces(samples.rod)
         self.iterations = 0
 
@@ -90,12 +99,18 @@ class ContactSolver:
         self._failed[:], self._hit[:] = False, False
         self._fetch(which, samples.start)
         for number, chosen in self._chosen(which):
-            self._blocks[number].save(chosen)
+            self.blocks[number].save(chosen)
         self._h, self._air_density = h, air_density
         self._coupled[:] = False
         self._coupled[self.known.rods()] = True
         self._coupled &= which
+        spread(self._coupled, self.tied)
         free([(self._coupled | ~which)[rods] for rods in self.rods])
+        if self._ties is not None:
+            self._ties.begin(which)
+            gone_wrong = self._ties.try_step(which & ~self._coupled, h)
+            if gone_wrong.any():
+                self._fail(gone_wrong)
         if self.colliders.moved:
             self.detection.forget(which)
         self._begin(self._coupled)
@@ -108,9 +123,15 @@ class ContactSolver:
             count, contacts = self.detection.count, self.detection.contacts
             self._fail_with(contacts.crossed[:count])
         self._finish(self._coupled, creep=False)
+        if self._ties is not None:
+            self._ties.finish(self._coupled, h)
         if self._failed.any():
             self.known.recall(before, self._failed)
         return Outcome(self._failed, self._hit, self._easy)
+
+    def linked(self) -> Ints:
+        """(L, 2) rods between which there is a known force, or that are tied."""
+        return np.concatenate([self.known.linked(), self.tied])
 
     def give_up(self, which: Flags) -> None:
         """After a step that failed: these rods stay where they were (but for what is held), without speed."""
@@ -119,13 +140,13 @@ class ContactSolver:
 
     def _begin(self, which: Flags, still: bool = False) -> None:
         for number, chosen in self._chosen(which):
-            block = self._blocks[number]
+            block = self.blocks[number]
             block.begin(chosen, self._h, self._air_density, still)
             block.probe(chosen, self._mobility[self._rows[number]])
 
     def _finish(self, which: Flags, creep: bool) -> None:
         for number, chosen in self._chosen(which):
-            self._blocks[number].finish(chosen, creep)
+            self.blocks[number].finish(chosen, creep)
 
     def _chosen(self, which: Flags) -> Chosen:
         return chosen_of(which, self.rods)
@@ -137,7 +158,9 @@ class ContactSolver:
         self._coupled &= ~which
         self._active &= ~which
         for number, chosen in self._chosen(which):
-            self._blocks[number].recall(chosen)
+            self.blocks[number].recall(chosen)
+        if self._ties is not None:
+            self._ties.recall(which)
         samples = self.detection.samples
         rows = which[samples.rod]
         samples.now[rows] = samples.start[rows]
@@ -153,7 +176,7 @@ class ContactSolver:
         if not failing.any():
             return False
         near = (edges[:, 1] >= 0) & (self.detection.contacts.gap[: self.detection.count] < 0.0)
-        spread(failing, self.detection.samples.rod[edges[near]])
+        spread(failing, np.concatenate([self.detection.samples.rod[edges[near]], self.tied]))
         self._fail(failing & self._which)
         return True
 
@@ -206,7 +229,7 @@ class ContactSolver:
         samples = self.detection.samples
         self._looked_at[:] = which
         self._fetch(which, samples.now)
-        for block, rows in zip(self._blocks, self._rows, strict=True):
+        for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
         self.detection.look(self._base, which)
         if len(self._forces.error) < len(self.detection.contacts.gap):
@@ -215,11 +238,11 @@ class ContactSolver:
     def _fetch(self, which: Flags, out: Array) -> None:
         """Where the sample points of these rods are."""
         if which.all():
-            for block, rows in zip(self._blocks, self._rows, strict=True):
+            for block, rows in zip(self.blocks, self._rows, strict=True):
                 out[rows] = block.positions()
             return
         meant = which[self.detection.samples.rod][:, None]
-        for block, rows in zip(self._blocks, self._rows, strict=True):
+        for block, rows in zip(self.blocks, self._rows, strict=True):
             np.copyto(out[rows], block.positions(), where=meant[rows])
 
     def _meet(self) -> None:
@@ -251,6 +274,7 @@ class ContactSolver:
         new = np.zeros_like(self._coupled)
         meeting = edges[meets].ravel()
         new[samples.rod[meeting[meeting >= 0]]] = True
+        spread(new, self.tied)
         new &= self._which & ~self._coupled
         if not new.any():
             return False
@@ -278,8 +302,11 @@ class ContactSolver:
 
     def _retreat(self, part: Array, which: Flags) -> None:
         """Takes coupled rods back to a part of the way they went last."""
-        for number, chosen in self._chosen((part < 1.0) & self._coupled & which):
-            self._blocks[number].retreat(chosen, part[self.rods[number]])
+        meant = (part < 1.0) & self._coupled & which
+        for number, chosen in self._chosen(meant):
+            self.blocks[number].retreat(chosen, part[self.rods[number]])
+        if self._ties is not None:
+            self._ties.retreat(meant, part)
 
     def _push(self) -> None:
         """Forces of all contacts at the iterate."""
@@ -297,13 +324,15 @@ class ContactSolver:
         push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
         self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
         self._linked = samples.rod[contacts.edge[self._pressing]]
+        if self._ties is not None:
+            self._ties.pull(self._looked_at & self._coupled, pushes.force)
 
     def _wake(self) -> bool:
         """Rods that are where they belong go on if one that is not presses on them. Returns whether there were any."""
         if self._active.all():
             return False
         awake = self._active.copy()
-        spread(awake, self._linked)
+        spread(awake, self._linked_or_tied())
         woken = awake & ~self._active
         self._active |= woken
         return bool(np.any(woken & ~self._looked_at))
@@ -317,7 +346,7 @@ class ContactSolver:
             self._linear_step()
         for number, chosen in self._chosen(self._active):
             rods = self.rods[number]
-            self._blocks[number].weigh_steps(chosen, self._longest[rods], self._slope[rods])
+            self.blocks[number].weigh_steps(chosen, self._longest[rods], self._slope[rods])
 
     def _linear_step(self) -> bool:
         """False if the matrix is not positive definite."""
@@ -325,13 +354,20 @@ class ContactSolver:
         for number, chosen in self._chosen(self._active):
             rows = self._rows[number]
             pushes = Pushes(force[rows], stiffness[rows], touched[rows])
-            self._blocks[number].linearise(chosen, pushes, self._potential[self.rods[number]])
+            self.blocks[number].linearise(chosen, pushes, self._potential[self.rods[number]])
+        if self._ties is not None and not self._ties.correct(self._active, self._potential):
+            return False
         linked = np.zeros_like(self._coupled)
         linked[self._linked.ravel()] = True
+        spread(linked, self.tied)
         together = self._chosen(linked & self._active)
         if not together:
             return True
         return self._linear.solve(self.detection.contacts, self.detection.count, self._forces, together)
+
+    def _linked_or_tied(self) -> Ints:
+        """(L, 2) rods that press on each other, or are tied to bodies."""
+        return np.concatenate([self._linked, self.tied]) if len(self.tied) else self._linked
 
     def _judge(self) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
@@ -339,7 +375,7 @@ class ContactSolver:
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         return self._islands.judge(
             self._active,
-            self._linked,
+            self._linked_or_tied(),
             self._potential,
             self._longest,
             self._slope,
@@ -367,8 +403,10 @@ class ContactSolver:
         thickness = contacts.arm[self._pressing].sum(axis=1)
         np.minimum.at(most, self._linked[:, 0], thickness)
         np.minimum.at(most, self._linked[:, 1], thickness)
+        if self._ties is not None:
+            self._ties.move(which)
         for number, chosen in self._chosen(which):
-            block, of_block = self._blocks[number], self.rods[number]
+            block, of_block = self.blocks[number], self.rods[number]
             block.move(chosen)
             limited = chosen[most[of_block][chosen] < np.inf]
             if len(limited):

@@ -66,7 +66,7 @@ class Substeps:
         anywhere. What is prescribed is at the end."""
         waiting = rods & (self._level > halvings)
         if waiting.any():
-            spread(waiting, self._solver.known.linked())
+            spread(waiting, self._solver.linked())
             waiting &= rods
         failed, strangers = waiting, np.zeros_like(rods)
         forces = self._solver.known.copy()
@@ -109,7 +109,7 @@ class Substeps:
             if not strangers.any() or np.any(strangers & ~rods):
                 return strangers
             self._put_back(kept)
-            spread(strangers, self._solver.known.linked())
+            spread(strangers, self._solver.linked())
             joining = (strangers if returns < MOST_RETURNS else rods) & rods & ~failed
             self._recall(joining)
             self._solver.known.recall(forces, failed | joining)

@@ -17,9 +17,9 @@ def test_experiment(name: str) -> None:
 
 @pytest.mark.parametrize("segments", [4, 8])
 def test_torsional_pendulum(segments: int) -> None:
-    """Case 9 of the validation: half a per cent is asked for, but it is far better, and of second order."""
+    """Case 9 of the validation: half a per cent is asked for, but it is ten times better."""
     times, angles, rate, _ = torsion_pendulum.turn(segments)
-    assert torsion_pendulum.measured_rate(times, angles, rate) == pytest.approx(rate, rel=1e-4)
+    assert torsion_pendulum.measured_rate(times, angles, rate) == pytest.approx(rate, rel=5e-4)
 
 
 def test_half_a_beat_of_wilberforces_pendulum() -> None:

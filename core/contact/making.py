@@ -1,0 +1,45 @@
+"""From a scene to what solves its contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ..bodies.block import Around
+from ..errors import Array
+from ..models.protocol import ModelBlock
+from ..scene import Scene
+from ..workers import Workers
+from .colliders import ColliderMotion
+from .solver import ContactSolver
+from .substeps import Substeps
+
+if TYPE_CHECKING:
+    from ..bodies.simulated import SimulatedBodies
+
+
+def make_contact(
+    scene: Scene,
+    rod_blocks: Sequence[ModelBlock],
+    rods: Sequence[tuple[int, int]],
+    bodies: SimulatedBodies | None,
+    around: Callable[[], Around],
+    substeps: int,
+    tolerance: float,
+    workers: Workers,
+) -> tuple[ContactSolver, Substeps]:
+    """`rods` are block and number there of each rod. Bodies are one more block, the last."""
+    friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
+    for (block_number, k), entry in zip(rods, scene.entries, strict=True):
+        friction[block_number][k] = entry.friction
+    blocks, touching = list(rod_blocks), None
+    if bodies is not None:
+        touching = bodies.touching(around)
+        blocks.append(cast(ModelBlock, touching))
+        friction.append(np.zeros(len(scene.bodies)))
+    colliders = ColliderMotion(scene.colliders)
+    tied = None if bodies is None or touching is None else (bodies.steps, touching)
+    solver = ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied)
+    return solver, Substeps(solver, blocks, substeps)
