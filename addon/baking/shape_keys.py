@@ -82,6 +82,7 @@ class _KeyPlaces:
     """Which rows go where in a key block: it has one element per control point, Bezier points with handles."""
 
     def __init__(self, curve: bpy.types.ID) -> None:
+        self.tilts = 0  # rows of them
         if are_in(curve):
             self.points, self.beziers = np.arange(count(curve)), np.empty(0, dtype=np.int64)
             return
@@ -97,11 +98,15 @@ class _KeyPlaces:
             row += kind.rows
             element += kind.count
         self.points = np.concatenate(points)
+        if curves.is_tilted(curve):
+            self.tilts = curves.rows_of_tilts(len(self.points))
         self.beziers = np.concatenate(beziers) if beziers else np.empty(0, dtype=np.int64)
 
     def write(self, block: bpy.types.ShapeKey, rows: Rows) -> None:
         data = block.data
         data.foreach_set("co", rows[self.points].ravel())
+        if self.tilts:
+            data.foreach_set("tilt", np.ascontiguousarray(rows[-self.tilts :]).ravel()[: len(self.points)])
         centres = self.points[self.beziers]
         for name, handles in (("handle_left", rows[centres - 1]), ("handle_right", rows[centres + 1])):
             if len(self.beziers) == len(self.points):

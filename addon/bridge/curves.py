@@ -22,6 +22,7 @@ Rows = NDArray[np.float32]  # (r, 3), see strands.py
 DRAWN = "tendril_drawn"
 DRAWN_HANDLES = "tendril_drawn_handles"
 DRAWN_IN_2D = "tendril_drawn_in_2d"
+TILTED = "tendril_tilted"  # rows of the control points are followed by their tilts, three to a row
 
 _BEZIER_ROWS = ("handle_left", "co", "handle_right")
 _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
@@ -56,13 +57,39 @@ def layout(curve: bpy.types.ID) -> tuple[tuple[str, int], ...]:
     """Type and number of points of each spline: what must agree for rows to be written."""
     if points.are_in(curve):
         return points.layout(curve)
-    return tuple((s.type, len(s.bezier_points) if s.type == "BEZIER" else len(s.points)) for s in curve.splines)
+    sizes = tuple((s.type, len(s.bezier_points) if s.type == "BEZIER" else len(s.points)) for s in curve.splines)
+    return (*sizes, ("TILT", 1)) if is_tilted(curve) else sizes
 
 
 def row_count(curve: bpy.types.ID) -> int:
     if points.are_in(curve):
         return points.row_count(curve)
-    return sum(3 * len(s.bezier_points) if s.type == "BEZIER" else len(s.points) for s in curve.splines)
+    own = sum(3 * len(s.bezier_points) if s.type == "BEZIER" else len(s.points) for s in curve.splines)
+    return own + rows_of_tilts(sum(len(s.bezier_points) or len(s.points) for s in curve.splines)) * is_tilted(curve)
+
+
+def is_tilted(curve: bpy.types.ID) -> bool:
+    return bool(curve.get(TILTED, False))
+
+
+def rows_of_tilts(controls: int) -> int:
+    return -(-controls // 3)
+
+
+def drawn_tilts(curve: bpy.types.Curve, rows: Rows) -> list[NDArray[np.float64]]:
+    """Per spline, as they are drawn: in rows that have them, or where nothing changes them."""
+    now = per_point(curve, "tilt")
+    if not is_tilted(curve):
+        return now
+    sizes = [len(column) for column in now]
+    kept = rows[-rows_of_tilts(sum(sizes)) :].reshape(-1)[: sum(sizes)].astype(np.float64)
+    return np.split(kept, np.cumsum(sizes)[:-1])
+
+
+def with_tilts(rows: Rows, tilts: NDArray[np.float64]) -> Rows:
+    extra = np.zeros(3 * rows_of_tilts(len(tilts)), dtype=np.float32)
+    extra[: len(tilts)] = tilts
+    return np.concatenate([rows, extra.reshape(-1, 3)])
 
 
 def read_rows(curve: bpy.types.ID) -> Rows:
@@ -77,6 +104,9 @@ def read_rows(curve: bpy.types.ID) -> Rows:
                 part[place::3] = column.reshape(-1, 3)
         else:
             part[:] = _points(spline)[:, :3]
+    if is_tilted(curve):
+        tilts = np.concatenate(per_point(curve, "tilt"))
+        rows[-rows_of_tilts(len(tilts)) :].reshape(-1)[: len(tilts)] = tilts
     return rows
 
 
@@ -92,7 +122,26 @@ def write_rows(curve: bpy.types.ID, rows: Rows) -> None:
             places = _points(spline)
             places[:, :3] = part
             _set(spline.points, "co", places)
+    if is_tilted(curve):
+        _write_tilts(curve, rows)
     curve.update_tag()
+
+
+def _write_tilts(curve: bpy.types.Curve, rows: Rows) -> None:
+    controls = [s.bezier_points if s.type == "BEZIER" else s.points for s in curve.splines]
+    tilts = np.ascontiguousarray(rows[-rows_of_tilts(sum(map(len, controls))) :]).ravel()
+    start = 0
+    for of_spline in controls:
+        _set_tilts(of_spline, tilts[start : start + len(of_spline)])
+        start += len(of_spline)
+
+
+def _set_tilts(controls: bpy.types.bpy_prop_collection, tilts: NDArray[np.float32]) -> None:
+    if controls.id_data.override_library is None:
+        controls.foreach_set("tilt", tilts)
+    else:  # of a library override foreach_set changes nothing
+        for control, tilt in zip(controls, tilts.tolist(), strict=True):
+            control.tilt = tilt
 
 
 def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
@@ -158,7 +207,7 @@ def restore_drawn(curve: bpy.types.Curve) -> None:
 
 
 def forget_drawn(curve: bpy.types.Curve) -> None:
-    for name in (DRAWN, DRAWN_HANDLES, DRAWN_IN_2D):
+    for name in (DRAWN, DRAWN_HANDLES, DRAWN_IN_2D, TILTED):
         if name in curve:
             del curve[name]
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ...core import Net, Rod
 from . import points
+from .curves import with_tilts
 from .poses import Array, inverse
 from .strands import SplineKind, Strand
+from .tilts import Tilts
 
 if TYPE_CHECKING:
     from ...core import Frame
@@ -34,7 +36,7 @@ class Held:
     body: str = ""  # the key of a rigid body: then it is tied to that, and pulls on it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RodDescription:
     """Splines of a curve, a rod each."""
 
@@ -53,9 +55,12 @@ class RodDescription:
     start_length: float  # the factor of growth at the start
     steady: tuple[float, ...]  # factors that stay as they are
 
+    tilts: Tilts | None = None  # if control points are to be tilted as the material turns
+
     @property
     def layout(self) -> tuple[tuple[str, int], ...]:
-        return tuple((kind.type, kind.count) for kind in self.kinds)
+        sizes = tuple((kind.type, kind.count) for kind in self.kinds)
+        return sizes if self.tilts is None else (*sizes, ("TILT", 1))
 
     @property
     def measured(self) -> bool:
@@ -66,17 +71,23 @@ class RodDescription:
         """Takes notice of the frames of the rods as drawn."""
         for k, strand in enumerate(self.strands, start=first_rod):
             strand.bind(frame.directors(k))
+        if self.tilts is not None:
+            self.tilts.bind(self.strands, self._frames(frame, first_rod), self.rows.astype(np.float64), self.pose)
+
+    def _frames(self, frame: Frame, first_rod: int) -> list[tuple[Array, Array]]:
+        return [(frame.positions(first_rod + k), frame.directors(first_rod + k)) for k in range(len(self.strands))]
 
     def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
         """The rows that show a frame on the object, which stands at `pose`."""
-        numbers = range(first_rod, first_rod + len(self.strands))
-        controls = [
-            s.controls(frame.positions(k), frame.directors(k)) for k, s in zip(numbers, self.strands, strict=True)
-        ]
-        return in_space_of(pose, np.concatenate(controls))
+        frames = self._frames(frame, first_rod)
+        controls = [s.controls(x, d) for s, (x, d) in zip(self.strands, frames, strict=True)]
+        rows = in_space_of(pose, np.concatenate(controls))
+        if self.tilts is None:
+            return rows
+        return with_tilts(rows, self.tilts.at(self.strands, frames, rows.astype(np.float64), pose))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TiedDescription(RodDescription):
     """Splines of a curve that are tied together to one net."""
 
@@ -93,7 +104,7 @@ class TiedDescription(RodDescription):
         return in_space_of(pose, np.concatenate([s.controls(x[at], d[edges]) for s, at, edges in every]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PointsDescription(RodDescription):
     """Points of a mesh, or of hair: rows of the drawn shape are vertices of rods, but for those that are of none."""
 

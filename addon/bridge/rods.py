@@ -14,7 +14,7 @@ from ...core import Material, Net, Rod, TendrilError
 from . import nets, points, roots
 from .attachments import LETS_GO_BELOW, attached_poses, key_of
 from .changes import key_of_length, steady_factors
-from .curves import Rows, drawn_rows, per_point, spline_kinds, strand_sizes
+from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, per_point, spline_kinds, strand_sizes
 from .descriptions import Held, PointsDescription, RodDescription, TiedDescription
 from .poses import Array, metres_per_unit, pose_of
 from .rigid_bodies import key_of as key_of_body
@@ -30,6 +30,7 @@ from .shapes import (
     stiffness_along,
 )
 from .strands import SplineKind, Strand, make_strand
+from .tilts import Tilts, drawn_directors
 
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
@@ -152,9 +153,16 @@ def describe_rod(
     rods = []
     for number, strand in enumerate(strands):
         with _named(number, len(kinds)):
-            rods.append(_rod_along(obj, scene, strand, number, poses[settings.uid]))
+            rods.append(_rod_along(obj, scene, strand, number, poses[settings.uid], rows))
     if obj.type == "CURVE":
-        return RodDescription(kinds=kinds, strands=tuple(strands), rods=tuple(rods), model=settings.model, **common)
+        return RodDescription(
+            kinds=kinds,
+            strands=tuple(strands),
+            rods=tuple(rods),
+            model=settings.model,
+            tilts=_tilts(obj, kinds, rows),
+            **common,
+        )
     sizes = np.array([kind.count for kind in kinds])
     every = np.arange(sizes.sum())
     inner = np.delete(every, np.cumsum(sizes) - 1)
@@ -222,7 +230,9 @@ def _named(number: int, count: int) -> Iterator[None]:
         raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
 
 
-def _rod_along(obj: bpy.types.Object, scene: bpy.types.Scene, strand: Strand, number: int, pose: Array) -> Rod:
+def _rod_along(
+    obj: bpy.types.Object, scene: bpy.types.Scene, strand: Strand, number: int, pose: Array, rows: Rows
+) -> Rod:
     settings, scale = obj.tendril, metres_per_unit(scene)
     radius = radius_along(obj, strand, number, pose, scale)
     flat = settings.section != "CIRCLE"
@@ -236,7 +246,17 @@ def _rod_along(obj: bpy.types.Object, scene: bpy.types.Scene, strand: Strand, nu
         rest=rest_shape(settings, strand, number, scale),
         stiffness_scale=stiffness_along(obj, strand, number),
         density_scale=mass_along(obj, strand, number),
+        director=drawn_directors(obj, strand, number, pose, rows) if obj.type == "CURVE" and flat else None,
     )
+
+
+def _tilts(obj: bpy.types.Object, kinds: tuple[SplineKind, ...], rows: Rows) -> Tilts | None:
+    if not is_tilted(obj.data):
+        return None
+    mode = obj.data.twist_mode
+    if mode not in ("MINIMUM", "Z_UP"):
+        raise TendrilError("the twist method", mode, "choose Minimum or Z-Up, or let the tilt not follow")
+    return Tilts(kinds, mode, drawn_tilts(obj.data, rows))
 
 
 def _describe_tied(

@@ -196,7 +196,7 @@ _PLAIN_SETTINGS = (
     *("model", "net_model", "friction", "radius_from", "radius", "rest_shape", "curl_radius", "curl_length"),
     *("stiffness_at_end", "stiffness_by_weight", "stiffness_group", "radius_group", "mass_group", "segment_length"),
     *("section", "flatness", "tie_splines", "tie_distance", "break_force", "break_moment"),
-    *("radius_by_weight", "mass_by_weight", "rest_object"),
+    *("radius_by_weight", "mass_by_weight", "rest_object", "use_tilt"),
     *("start_hold", "end_hold", "pin_by_weight", "pin_group", "clamp_pins", "use_attributes"),
 )
 

@@ -3,13 +3,26 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..bridge import points, profiles
+from ..bridge import curves, points, profiles
 from .kinds import distance, number
 
 
 def _make_profiles(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     if self.use_profiles and self.profiles is None:
         self.profiles = profiles.make(self.id_data)
+
+
+def _set_tilted(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """The kept shape has tilts from now on, or none."""
+    obj = self.id_data
+    if obj.type != "CURVE" or curves.is_tilted(obj.data) == self.use_tilt:
+        return
+    if self.enabled and not self.shows_drawn:
+        curves.restore_drawn(obj.data)
+        self.shows_drawn = True
+    obj.data[curves.TILTED] = self.use_tilt
+    if self.enabled:
+        curves.keep_drawn(obj.data)
 
 
 def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -125,6 +138,12 @@ class ShapeSettings:
     radius_group: StringProperty(name="Radius Group", description="Vertex group whose weight multiplies the radius")
     mass_group: StringProperty(
         name="Mass Group", description="Vertex group, or attribute of hair, whose weight multiplies the density"
+    )
+    use_tilt: BoolProperty(
+        name="Tilt Follows",
+        description="The tilt of control points follows the material, so that a flat bevel shows how the rod is twisted. The "
+        "twist method of the curve must be Minimum or Z-Up",
+        update=_set_tilted,
     )
     use_attributes: BoolProperty(
         name="Tension and Twist",
