@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import bpy
 import numpy as np
@@ -87,8 +88,8 @@ def describe_scene(
     scene: bpy.types.Scene,
     rods: Mapping[str, RodDescription],
     colliders: Mapping[str, ColliderDescription],
-    bodies: BodiesDescription | None,
-    movers: Mapping[str, ColliderDescription],
+    bodies: BodiesDescription | None = None,
+    movers: Mapping[str, ColliderDescription] = MappingProxyType({}),
 ) -> SceneDescription:
     """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
     shared = scene.tendril
