@@ -89,7 +89,7 @@ class TiedSystem:
         self._blocks, self._places = blocks, places
         self._last = np.zeros(0)  # the last matrix
         self._samples = [np.zeros((int(block.sample_start[-1]), 4)) for block in blocks]
-        self._vectors = [np.zeros(int(block.generalized_start[-1])) for block in blocks]
+        self._vectors = [np.zeros(block.generalized_size) for block in blocks]
 
     def solve(
         self,
@@ -202,10 +202,9 @@ class TiedSystem:
                 continue
             vector = self._pushed(number, rods, chosen.ties[own], forces[own])
             block = self._blocks[number]
-            step, start = block.step_vector() if vectors is None else vectors[number], block.generalized_start
-            for rod in rods.tolist():
-                of_rod = slice(int(start[rod]), int(start[rod + 1]))
-                step[of_rod] += vector[of_rod]
+            step = block.step_vector() if vectors is None else vectors[number]
+            for begin, end in block.generalized_ranges[rods].reshape(-1, 2).tolist():
+                step[begin:end] += vector[begin:end]
 
 
 def _solve(rows: Ints, columns: Ints, values: Array, right: Array) -> Array | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Array
-from ..models.protocol import Edges, Energies, Pushes, Work
+from ..models.protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..models.state_of_rods import copy_rods, put_rods
 from .block import Around, BodyBlock
 from .rotation import exponential, logarithm, orthonormal
@@ -31,7 +31,7 @@ class TouchingBodies:
         self.block, self.around = block, around
         count = len(block)
         self.sample_start = np.arange(count + 1)
-        self.generalized_start = 6 * np.arange(count + 1)
+        self.generalized_size, self.generalized_ranges = 6 * count, in_one_piece(6 * np.arange(count + 1))
         self.state_size = 0
         self.tie_gradient = np.zeros((count, 6))  # how the ties' forces pull: added to the gradient
         self.tie_stiffness = np.zeros((count, 3, 3))  # and how that grows with turning

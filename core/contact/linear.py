@@ -30,10 +30,10 @@ class LinearSystem:
         self._blocks, self._rows, self._after, self._ties = blocks, rows, after, ties
         self.steps = np.zeros((len(after), 4))  # of the sample points
         self._given = np.zeros((len(after), 4))
-        self._parts = slices([int(block.generalized_start[-1]) for block in blocks])
+        self._parts = slices([block.generalized_size for block in blocks])
         self._vectors = np.zeros((6, self._parts[-1].stop))
         self._chosen: Chosen = []
-        self._ranges = np.zeros((0, 2), np.int64)  # of the vectors, and
+        self._ranges = np.zeros((0, 2), np.int64)  # of the vectors: those of all chosen rods; and
         self._row_ranges = np.zeros((0, 2), np.int64)  # of the sample points: one for each chosen rod
         self._tied = np.zeros(0, np.bool_)  # rods and bodies that are chosen
         self.solves = 0
@@ -48,7 +48,7 @@ class LinearSystem:
             self._tied = np.zeros(starts[-1], np.bool_)
             for number, rods in chosen:
                 self._tied[starts[number] + rods] = True
-        own = [_ranges(self._blocks[number].generalized_start, rods, 0) for number, rods in chosen]
+        own = [self._blocks[number].generalized_ranges[rods].reshape(-1, 2) for number, rods in chosen]
         firsts = [self._parts[number].start for number, _ in chosen]
         self._ranges = np.concatenate([ranges + first for ranges, first in zip(own, firsts, strict=True)])
         self._row_ranges = np.concatenate(

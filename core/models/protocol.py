@@ -81,7 +81,10 @@ class ModelBlock(Protocol):
     They are the vertices of the described rods; a model that has more of them says which are vertices, see `vertex_rows`."""
 
     sample_start: NDArray[np.int64]  # (R + 1,)
-    generalized_start: NDArray[np.int64]  # (R + 1,) where those of each rod begin in vectors of generalized coordinates
+    generalized_size: int  # of vectors of generalized coordinates
+    generalized_ranges: NDArray[
+        np.int64
+    ]  # (R, K, 2) where those of each rod are in them: K times from an entry to before another
     state_size: int
 
     # 1. Where the material is.
@@ -225,3 +228,8 @@ def edge_rows(block: ModelBlock, entries: Sequence[Entry]) -> NDArray[np.int64]:
         return rows
     keep = [np.arange(entry.rod.vertex_count) < entry.rod.edge_count for entry in entries]
     return np.asarray(vertex_rows(block)[np.concatenate(keep)])
+
+
+def in_one_piece(start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Ranges of rods whose entries lie one after the other: those of rod r from start[r] to before start[r + 1]."""
+    return np.asarray(np.stack([start[:-1], start[1:]], axis=1)[:, None])

@@ -64,7 +64,7 @@ def step(block: ModelBlock, forces: np.ndarray, h: float = SHORT, count: int = 1
 
 def unknowns(block: ModelBlock) -> int:
     """The size of generalized vectors."""
-    return int(block.generalized_start[-1])
+    return block.generalized_size
 
 
 def rows_of(block: ModelBlock) -> int:
@@ -282,3 +282,30 @@ def test_many_steps_allocate_no_more_than_one(model: str, integrator: str) -> No
     step(block, forces)
     assert allocations(20) == allocations(1)
     assert np.isfinite(block.positions()).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_entries_of_a_rod_are_where_its_ranges_say(model: str) -> None:
+    """They move it and no other rod, and forces on it are nowhere else."""
+    block, rng = block_of(model), np.random.default_rng(4)
+    rods = np.arange(len(block.sample_start) - 1)
+    block.save(rods)
+    block.begin(rods, SHORT, 0.0)
+    all_ranges = block.generalized_ranges.reshape(-1, 2)
+    assert sum(end - begin for begin, end in all_ranges.tolist()) == block.generalized_size
+    for rod in rods:
+        own = np.zeros(block.generalized_size, dtype=bool)
+        for begin, end in block.generalized_ranges[rod].tolist():
+            own[begin:end] = True
+        x = rng.standard_normal(block.generalized_size)
+        part, whole = np.zeros((rows_of(block), 4)), np.zeros((rows_of(block), 4))
+        block.sample_steps(rods, np.where(own, x, 0.0), part)
+        block.sample_steps(rods, x, whole)
+        rows = slice(int(block.sample_start[rod]), int(block.sample_start[rod + 1]))
+        assert np.array_equal(part[rows], whole[rows])
+        part[rows] = 0.0
+        assert not part.any()
+        forces, out = np.zeros((rows_of(block), 4)), np.zeros(block.generalized_size)
+        forces[rows, :3] = 1.0
+        block.generalized_pushes(rods, forces, out)
+        assert not out[~own].any()

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import Array, TendrilError, array, positive
 from ...scene import Entry, Hold
 from ...workers import Workers
-from ..protocol import Edges, Energies, Pushes, Work
+from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import (
     BACKWARD_EULER,
@@ -63,7 +63,8 @@ class ClothoidBlock:
         self.arrays = made.block
         b = self.arrays
         self.vertices: Ints = made.vertices
-        self.generalized_start = b.rods.vector_start
+        start = b.rods.vector_start
+        self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
         self.fits: list[Fit] = made.fits  # how well the elements of each rod follow what was drawn
         self.sample_start = b.samples.start
         self._rods = len(entries)

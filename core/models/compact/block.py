@@ -16,6 +16,7 @@ from ..protocol import Edges, Energies, Pushes, Work
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
 from .build import build
+from .contacts import respond
 from .coupled import (
     begin_rods,
     finish_rods,
@@ -64,7 +65,12 @@ class CompactBlock:
         # Of the arrays of the state: they have a row for each vertex, or for each rod.
         each = np.arange(self._rods + 1)
         self._starts = [each if len(array) == self._rods else b.rods.start for array in b.state]
-        self.generalized_start = 3 * (b.rods.start + np.arange(self._rods + 1))
+        # Rotations of all edges, then all roots.
+        n = len(b.rods.arm)
+        self.generalized_size = 3 * (n + self._rods)
+        rotations = np.stack([b.rods.start[:-1], b.rods.start[1:]], axis=1)
+        roots = n + np.stack([np.arange(self._rods), np.arange(self._rods) + 1], axis=1)
+        self.generalized_ranges = 3 * np.stack([rotations, roots], axis=1)
         self._workers = workers
         self._scheme = SCHEMES[integrator]
         self._tolerance = tolerance
@@ -233,6 +239,12 @@ class CompactBlock:
 
     def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
         map_forces(self._linear, chosen, forces, out.reshape(-1, 3))
+
+    def respond(self, rod: Ints, rows: Ints, weights: Array, known: int, out: Array) -> None:
+        """How far forces at contacts move all contacts, by the matrix as last linearised; see `contacts.py`."""
+        n = len(self.arrays.state.x)
+        x = np.zeros((n + self._rods, 3))
+        respond(self._linear, rod, rows, weights, known, np.zeros((n, 4)), x, self._four, out)
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         b = self.arrays

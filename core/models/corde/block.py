@@ -15,7 +15,7 @@ from ...scene import Entry, Hold
 from ...workers import Workers
 from ..net.build import make_pattern
 from ..net.samples import gather, lay_samples
-from ..protocol import Edges, Energies, Pushes, Work
+from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
 from .build import build, quaternions
@@ -45,7 +45,8 @@ class CordeBlock:
         self._nets = len(entries)
         self._workers = workers
         self._none = np.zeros(self._nets, dtype=np.bool_)
-        self.generalized_start = graph.unknowns
+        start = graph.unknowns
+        self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
         self._attempt = b._replace(saved=State(*(array.copy() for array in b.state)))
         self._system: System | None = None  # made when first needed
         self._h = 0.0

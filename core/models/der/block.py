@@ -11,7 +11,7 @@ from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..alteration import Factors, Originals, strain_factors
-from ..protocol import Edges, Energies, Pushes, Work
+from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BACKWARD_EULER, FRAMED, FREE_END, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
@@ -66,7 +66,8 @@ class DerBlock:
         self.arrays = self._build(entries, holds)
         b = self.arrays
         self.sample_start = b.rods.start
-        self.generalized_start = 4 * b.rods.start
+        start = 4 * b.rods.start
+        self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
         self._rods = len(entries)
         self._workers = workers
         self._scheme = SCHEMES[integrator]

@@ -13,7 +13,7 @@ from ..alteration import Factors, Originals, strain_factors
 from ..der.arrays import BACKWARD_EULER, Step
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..der.stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, STAGE
-from ..protocol import Edges, Energies, Pushes, Work
+from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, Nets, Room, State
 from .build import build, make_room
@@ -63,7 +63,8 @@ class NetBlock:
         self._rooms: list[Room] = [make_room(b.pattern) for _ in range(pieces)]
         self._none = np.zeros(self._nets, dtype=np.bool_)
         self._every = np.arange(self._nets)
-        self.generalized_start = self.arrays.graph.unknowns
+        start = self.arrays.graph.unknowns
+        self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
         self._stage = 0.0  # s, length of the last stage
         self._coupled: Nets | None = None  # the same nets with a saved state of their own; made when first needed
         self._fronts, self._inverse = np.zeros(0, np.int64), np.zeros(0)
