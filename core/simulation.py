@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import jit
 from .bodies.attached import softened
 from .bodies.block import Around
+from .contact.choice import chosen_contact
 from .errors import Array, TendrilError, array, positive, whole
 from .forces.fields import Field
 from .frame import Frame, Report, lay_out
@@ -49,12 +50,14 @@ class Simulation:
         threads: int | None = None,
         first_frame: int = 1,
         engine: BodyEngine | None = None,
+        contact: str = "coulomb",
     ) -> None:
         """`integrator` is "sdirk2", of second order and stable at any step; "backward euler", which calms motion down; or
         "midpoint", which keeps energy and wants many substeps, for "der" rods alone; or "semi-implicit euler", the cheap one of
         the paper on clothoids, for these alone.
         `tolerance` is that of Newton's method, in lengths of a segment. With an `engine`, that is what moves the bodies; see
-        core/bodies/outside.py. Each substep is then an exchange with it: 240 a second are enough."""
+        core/bodies/outside.py. Each substep is then an exchange with it: 240 a second are enough. `contact` is "coulomb", for all
+        models, or "active set", that of the paper on compact rods, for these alone and without friction or bodies."""
         if not isinstance(scene, Scene):
             raise TendrilError("scene", scene, "give a Scene")
         if not scene.entries and not scene.bodies:
@@ -71,6 +74,7 @@ class Simulation:
             threads = whole("threads", threads, 1, 1024)
         self.first_frame = whole("first_frame", first_frame, -(2**31), 2**31)
         self.scene = scene
+        self.contact = chosen_contact(contact, scene)
         self.frame = self.first_frame
         if any(jit.is_cold(entry.model) for entry in scene.entries):
             jit.announce_compilation()
@@ -114,8 +118,9 @@ class Simulation:
             from .contact.making import make_contact
 
             self._contact, self._contact_steps = make_contact(
-                scene, self.blocks, self._rods, self._bodies, self._around_bodies, self.substeps, tolerance, workers
-            )
+                scene, self.blocks, self._rods, self._bodies, self._around_bodies, self.substeps, tolerance, workers,
+                self.contact,
+            )  # fmt: skip
         if self._bodies is not None and self._contact is None:
             self._bodies.steps.hand_over(scene.attachments)
         self._sizes = [block.state_size for block in self.blocks]

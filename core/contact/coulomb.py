@@ -175,7 +175,7 @@ def push(
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         _press(pushes, e, f, at[k, 0], n, f_n, k_n)
         if contacts.rolling[k] > 0.0:
-            _resist_tilt(pushes.stiffness[e], n, f_n / contacts.rolling[k])
+            resist_tilt(pushes.stiffness[e], n, f_n / contacts.rolling[k])
         if o >= 0:
             _press(pushes, o, p, at[k, 1], n, -f_n, k_n)
             curve(
@@ -187,7 +187,7 @@ def push(
 
 
 @part
-def _resist_tilt(g: Array, n: Vector, k: float) -> None:
+def resist_tilt(g: Array, n: Vector, k: float) -> None:
     """The lowest point of an edge moves to the side that comes down: a stiffness k n n^T of the end against the beginning."""
     for c in range(3):
         nc = n[0] if c == 0 else n[1] if c == 1 else n[2]

@@ -29,8 +29,15 @@ def make_contact(
     substeps: int,
     tolerance: float,
     workers: Workers,
+    contact: str,
 ) -> tuple[ContactSolver, Substeps]:
-    """`rods` are block and number there of each rod. Bodies are one more block, the last."""
+    """`rods` are block and number there of each rod. Bodies are one more block, the last. `contact` is that of `choice.py`."""
+    colliders = ColliderMotion(scene.colliders)
+    if contact == "active set":
+        from .active_set import ActiveSetSolver
+
+        alone = ActiveSetSolver(rod_blocks, colliders, scene.rod_contact, tolerance, workers)
+        return alone, Substeps(alone, rod_blocks, substeps)
     friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
     for (block_number, k), entry in zip(rods, scene.entries, strict=True):
         friction[block_number][k] = entry.friction
@@ -39,7 +46,6 @@ def make_contact(
         touching = bodies.touching(around)
         blocks.append(cast(ModelBlock, touching))
         friction.append(np.zeros(len(scene.bodies)))
-    colliders = ColliderMotion(scene.colliders)
     tied = None if bodies is None or touching is None else (bodies.steps, touching)
     solver = ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied)
     return solver, Substeps(solver, blocks, substeps)

@@ -54,7 +54,7 @@ def pull(t: float, model: str = "der") -> float:
     return float(WEAK * min(t / DRAWN[model], 1.0) * (STRONG / WEAK) ** grown)
 
 
-def simulation(threads: int | None = None, model: str = "der") -> tuple[Rod, Simulation]:
+def simulation(threads: int | None = None, model: str = "der", contact: str = "coulomb") -> tuple[Rod, Simulation]:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     bend = MODULUS * inertia
     made_of = Stiffness(
@@ -62,10 +62,10 @@ def simulation(threads: int | None = None, model: str = "der") -> tuple[Rod, Sim
     )
     rod = Rod.from_points(loose_knot(), RADIUS, stiffness=made_of, rest="straight")
     scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
-    scene.add(rod, model, friction=FRICTION)
+    scene.add(rod, model, friction=FRICTION if contact == "coulomb" else 0.0)
     scene.pin(0, "start")
     scene.load(0, "end", lambda t: (pull(t, model), 0.0, 0.0))
-    return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads)
+    return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads, contact=contact)
 
 
 def span(frame: Frame) -> float:

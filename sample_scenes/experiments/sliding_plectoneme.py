@@ -23,7 +23,7 @@ STEP, SECONDS = 0.003, 1.2  # s
 TOUCH = 0.05  # radii
 
 
-def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
+def simulation(threads: int | None = None, contact: str = "coulomb") -> tuple[Rod, Simulation]:
     points = np.zeros((SEGMENTS + 1, 3))
     points[:, 0] = np.linspace(-0.5 * LENGTH, 0.5 * LENGTH, SEGMENTS + 1)
     points[:, 2] = 1e-4 * np.cos(math.pi * points[:, 0] / LENGTH)  # a straight rod would not know which way to go
@@ -34,7 +34,7 @@ def simulation(threads: int | None = None) -> tuple[Rod, Simulation]:
     scene.slide(0, "end", (1, 0, 0), spin=lambda t: RATE * t, clamped=True)
     scene.load(0, "start", (-PULL, 0.0, 0.0))
     scene.load(0, "end", (PULL, 0.0, 0.0))
-    return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads)
+    return rod, Simulation(scene, 1.0 / STEP, substeps=1, threads=threads, contact=contact)
 
 
 def run() -> Outcome:

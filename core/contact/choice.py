@@ -1,0 +1,24 @@
+"""Which solver finds the forces of contacts."""
+
+from __future__ import annotations
+
+from ..errors import TendrilError
+from ..scene import Scene
+
+CONTACT = ("coulomb", "active set")
+
+
+def chosen_contact(name: str, scene: Scene) -> str:
+    """The name, if that solver can do this scene."""
+    if not isinstance(name, str) or name not in CONTACT:
+        raise TendrilError("contact", name, f"choose one of {', '.join(CONTACT)}")
+    if name == "coulomb":
+        return name
+    if any(entry.model != "compact" for entry in scene.entries):
+        raise TendrilError("contact", name, 'all rods must be of the model "compact"')
+    if scene.bodies:
+        raise TendrilError("contact", name, "the active set knows no bodies: leave it out, or them")
+    most = max([entry.friction for entry in scene.entries] + [collider.friction for collider in scene.colliders])
+    if most > 0.0:
+        raise TendrilError("friction", most, "the active set knows no friction: make it 0 for all rods and colliders")
+    return name
