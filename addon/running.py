@@ -187,6 +187,9 @@ class Running:
         for hold, held in zip(part.holds, part.described.held, strict=True):
             if held.follows in keys - self.released:
                 self.simulation.release(hold)
+        for tie, pulling in zip(part.ties, part.described.pulling, strict=True):
+            if pulling.follows in keys - self.released:
+                self.simulation.detach(tie)
         self.released |= keys
 
     def compare(self, number: int, poses: Poses) -> None:

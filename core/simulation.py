@@ -20,7 +20,7 @@ from .holds import HoldMotion
 from .models import make_block
 from .models.alteration import Factors, check_factors, refuse
 from .models.protocol import Energies, ModelBlock, Work, edge_rows, vertex_rows
-from .scene import BodyId, ColliderId, Entry, HoldId, RodId, Scene
+from .scene import AttachmentId, BodyId, ColliderId, Entry, HoldId, RodId, Scene
 from .strains import StrainGauge, Strains
 from .surroundings import Surroundings
 from .workers import Workers
@@ -170,6 +170,13 @@ class Simulation:
             for k in np.flatnonzero(ids == number).tolist():
                 if not getattr(block, "release", lambda _: False)(k):
                     raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
+
+    def detach(self, attachment: AttachmentId) -> None:
+        """Lets go of an attachment to a body for good. Who restores an earlier state into a new simulation has to do it again."""
+        number = whole("attachment", attachment, 0, len(self.scene.attachments) - 1)
+        assert self._bodies is not None
+        if not self._bodies.steps.release(number):
+            raise TendrilError("attachment", attachment, 'rods of the model "der2008" do not let go of bodies')
 
     def move_collider(
         self,

@@ -42,6 +42,7 @@ class Part:
     described: RodDescription
     first_rod: int  # in the core's scene; its splines follow one another
     holds: tuple[int, ...]  # in the core's scene, one for each that is described
+    ties: tuple[int, ...]  # attachments to bodies, likewise
 
     @cached_property
     def followers(self) -> Mapping[str, tuple[Followers, ...]]:
@@ -178,9 +179,11 @@ def _add(scene: Scene, described: RodDescription, bodies: Mapping[str, int]) -> 
     for held in described.held:
         hold = scene.clamp if held.clamped else scene.pin
         holds.append(hold(ids[held.strand], held.vertex))
-    for one in described.pulling:
+    ties = [
         scene.attach(ids[one.strand], one.vertex, bodies[one.body], kind="weld" if one.clamped else "ball")
-    return Part(described, ids[0], tuple(holds))
+        for one in described.pulling
+    ]
+    return Part(described, ids[0], tuple(holds), tuple(ties))
 
 
 def _settings_around(scene: bpy.types.Scene) -> tuple[object, ...]:

@@ -98,6 +98,13 @@ class BodySteps:
             carried = block.carry(theirs, self._bodies)
             self._elsewhere[self.assemblies.of_rod[number][carried]] = True
 
+    def release(self, tie: int) -> bool:
+        """Lets go of an attachment. False if it is stepped elsewhere."""
+        if self._elsewhere[self.assemblies.of_tie[tie]]:
+            return False
+        self.ties.conditions[tie], self.unused[tie], self.forces[tie] = 0, 1.0, 0.0
+        return True
+
     def attached(self) -> list[Flags]:
         """Per block, which rods are stepped here."""
         return [numbers >= 0 for numbers in self.assemblies.of_rod]

@@ -25,7 +25,7 @@ class Ties(NamedTuple):
     """What does not change. In the body's axes, seen from its centre of mass."""
 
     body: Ints  # (A,)
-    conditions: Ints  # (A,) 3, 5 or 6
+    conditions: Ints  # (A,) 3, 5 or 6; 0 once it is let go of
     at: Array  # (A,) the part of the edge at which its point is
     point: Array  # (A, 3) m
     frame: Array  # (A, 3, 3) rows: first director, second director, tangent
@@ -59,6 +59,12 @@ def measure(
                 out.by_edge[row, i, j] = 0.0
             for j in range(6):
                 out.by_body[row, i, j] = 0.0
+        if ties.conditions[k] == 0:
+            for i in range(3):
+                out.lever[row, i] = 0.0
+                for j in range(3):
+                    out.stiffness[row, i, j] = 0.0
+            continue
         lever = _turned(rotation, b, (ties.point[k, 0], ties.point[k, 1], ties.point[k, 2]))
         for c in range(3):
             out.lever[row, c] = lever[c]

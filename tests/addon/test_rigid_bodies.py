@@ -207,6 +207,19 @@ def test_a_rope_lies_on_a_body_that_moves_with_the_rods_and_that_none_pulls_on()
     assert read_rows(above.data)[:, 2].max() < top - 0.5
 
 
+def test_a_rope_lets_go_of_a_body():
+    rod, ball = pendulum()
+    attachment = rod.tendril.attachments[0]
+    for frame, influence in ((1, 1.0), (8, 1.0), (9, 0.0)):
+        attachment.influence = influence
+        attachment.keyframe_insert("influence", frame=frame)
+    places = play_bodies(20, ball)[:, 0, :3, 3]
+    falling = np.diff(places[9:], n=2, axis=0) * 24.0**2
+    np.testing.assert_allclose(falling, np.tile([0.0, 0.0, -9.81], (len(falling), 1)), atol=0.05)
+    assert np.abs(np.diff(places[:8], n=2, axis=0)[-1, 0]) * 24.0**2 > 1.0
+    assert read_rows(rod.data)[-1, 2] > places[-1, 2] + 0.5
+
+
 def test_a_body_without_size_is_told():
     ball = make_body("SPHERE", at=(0.9, 0.0, 0.0))
     ball.data.clear_geometry()

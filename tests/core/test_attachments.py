@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from tendril.core import Body, Box, Cylinder, Material, Rod, Scene, Simulation, Sphere
+from tendril.core import Body, Box, Cylinder, Material, Rod, Scene, Simulation, Sphere, TendrilError
 from tendril.core.bodies.ties import Conditions, Ties, measure
 from tendril.core.geometry.frames import transport, turn
 from tendril.core.geometry.rotations import rotation_about
@@ -278,3 +278,27 @@ def test_an_atwood_machine() -> None:
     assert sum(frame.report.halvings for frame in frames) == 0
     _, frames = over_a_drum(0.3, 5)
     assert frames[-1].body_position(1)[2] == pytest.approx(-0.55, abs=0.003)
+
+
+@pytest.mark.parametrize("kind", ["ball", "swivel", "weld"])
+def test_a_body_that_a_rod_lets_go_of_falls_freely(kind: str) -> None:
+    scene = Scene()
+    rod = scene.add(line((0.0, 0.0, 0.0), (0.0, 0.0, -0.5)))
+    scene.pin(rod, "start")
+    body = scene.add_body(Body(Sphere(0.05), mass=0.5, position=(0.0, 0.0, -0.5), velocity=(0.3, 0.0, 0.0)))
+    tie = scene.attach(rod, "end", body, kind=kind)
+    sim = Simulation(scene, 24.0, threads=1)
+    for _ in range(4):
+        sim.step_frame()
+    assert abs(sim.step_frame().body_velocity(body)[2]) < 0.2
+    sim.detach(tie)
+    start = sim.current()
+    for _ in range(6):
+        frame = sim.step_frame()
+    t = 6 / 24.0
+    place = start.body_position(body) + t * start.body_velocity(body) + [0.0, 0.0, -0.5 * 9.81 * t * t]
+    np.testing.assert_allclose(frame.body_position(body), place, atol=1e-6)
+    np.testing.assert_array_equal(frame.body_force(body), 0.0)
+    assert np.linalg.norm(frame.positions(rod)[-1]) < 0.51
+    with pytest.raises(TendrilError, match="attachment"):
+        sim.detach(tie + 1)
