@@ -1,6 +1,6 @@
 """A helix of 200 segments under gravity: compact, and in Cartesian coordinates with penalties and with Lagrange multipliers.
 
-The Cartesian solvers are those that the tests compare with (`tests/support/cartesian_rods.py`). All take backward Euler
+The Cartesian solvers share no code with Tendril (`cartesian_rods.py`). All take backward Euler
 steps, with at most five Newton iterations unless said. Compact coordinates can't violate length or alignment; penalties do,
 and if they are stiff, few iterations leave them short of what the helix should do.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from ...core import Simulation
 from ...core.errors import Array
 from ...core.models.compact.block import CompactBlock
-from ...tests.support.cartesian_rods import CartesianRod
+from .cartesian_rods import CartesianRod
 from .compact_rods import RADIUS, helix_points, helix_rod, helix_scene
 from .outcome import BLUE, GREEN, ORANGE, RED, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Tube
 

@@ -32,6 +32,7 @@ ROOT = Path(tendril.__file__).resolve().parent
 TOOLS = {
     "__init__",
     "command",
+    "cartesian_rods",
     "compact_rods",
     "graphs",
     "integrators",
