@@ -23,35 +23,25 @@ class Circle:
 
 
 @dataclass(frozen=True)
-class Ellipse:
+class _TwoAxes:
+    a: float  # m
+    b: float  # m
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", _size("a", self.a))
+        object.__setattr__(self, "b", _size("b", self.b))
+
+    @property
+    def half_axes(self) -> tuple[float, float]:
+        return self.a, self.b
+
+
+class Ellipse(_TwoAxes):
     """An elliptic section: half axis `a` along the first material director, `b` along the second."""
 
-    a: float  # m
-    b: float  # m
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", _size("a", self.a))
-        object.__setattr__(self, "b", _size("b", self.b))
-
-    @property
-    def half_axes(self) -> tuple[float, float]:
-        return self.a, self.b
-
-
-@dataclass(frozen=True)
-class Rectangle:
+class Rectangle(_TwoAxes):
     """A flat section, that of a ribbon: half axis `a` along the first material director, `b` along the second."""
-
-    a: float  # m
-    b: float  # m
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", _size("a", self.a))
-        object.__setattr__(self, "b", _size("b", self.b))
-
-    @property
-    def half_axes(self) -> tuple[float, float]:
-        return self.a, self.b
 
 
 Section = Circle | Ellipse | Rectangle

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from nets import RUBBER, grid, random_net, star
 from tendril.core import Corde, Material, Net, Plane, Rod, Scene, Simulation, Sphere, Stiffness, TendrilError
+from tendril.core.joining import join_curves
 
 MODELS = ("net", "corde")
 WIRE = Stiffness(stretch=400.0, bend_1=1.0, bend_2=1.0, twist=0.8, mass_per_length=1.0, inertia_per_length=0.01)
@@ -473,3 +474,19 @@ def test_stable_at_animation_steps_where_the_explicit_one_needs_a_thousandth() -
     explicit = Scene()
     explicit.add(net, "corde")
     assert Simulation(explicit, threads=1).blocks[0].arrays.nets.step[0] < 1e-4
+
+
+def test_joined_curves_know_what_became_of_their_points():
+    """A cross whose lines meet within a segment of the one and at a point of the other."""
+    x = np.linspace(-1.0, 1.0, 6)
+    first, second = np.stack([x, 0 * x, 0 * x], axis=1), np.stack([0 * x[:5], x[:5] - x[2], 0 * x[:5]], axis=1)
+    joined = join_curves([first, second], False, 0.01)
+    assert len(joined.points) == 6 + 5
+    assert np.allclose(joined.points[joined.point_of[:6]], first)
+    assert np.allclose(joined.points[joined.point_of[6:]], second)
+    middle = joined.point_of[6 + 2]
+    assert np.bincount(joined.edges.ravel())[middle] == 4
+    assert len(joined.edges) == 5 + 1 + 4
+    tangents = joined.points[joined.edges[joined.edge_of, 1]] - joined.points[joined.edges[joined.edge_of, 0]]
+    assert np.all(np.abs(tangents[:5, 1:]) < 1e-12)
+    assert np.all(np.abs(tangents[5:, [0, 2]]) < 1e-12)

@@ -1,0 +1,93 @@
+"""Every panel draws for every kind of rod: with properties that there are, and operators that there are."""
+
+import bpy
+import pytest
+from tendril.addon import panels
+from tendril.tests.addon.building import make_rod
+from tendril.tests.addon.test_hair import make_hair
+from tendril.tests.addon.test_nets import make_net
+
+
+class Layout:
+    """Takes down what is drawn; refuses what is not there."""
+
+    def __init__(self, drawn):
+        self.drawn = drawn
+
+    def prop(self, data, name, **_options):
+        assert name in data.bl_rna.properties, name
+        self.drawn.append(name)
+
+    def prop_search(self, data, name, where, collection, **_options):
+        assert name in data.bl_rna.properties, name
+        assert hasattr(where, collection)
+        self.drawn.append(name)
+
+    def operator(self, name, **_options):
+        group, _, function = name.partition(".")
+        assert function in dir(getattr(bpy.ops, group)), name
+        self.drawn.append(name)
+        return self
+
+    def template_curve_mapping(self, data, name, **_options):
+        assert hasattr(data, name)
+        self.drawn.append("curve")
+
+    def label(self, text="", **_options):
+        assert isinstance(text, str)
+
+    def template_list(self, *_arguments, **_options):
+        self.drawn.append("list")
+
+    def _part(self, **_options):
+        return Layout(self.drawn)
+
+    row = column = split = box = column_flow = grid_flow = _part
+
+    def __getattr__(self, name):
+        return lambda *_arguments, **_options: None
+
+
+class Panel:
+    """What Blender hands to draw(): the panel with a layout."""
+
+    def __init__(self, cls, drawn):
+        self._cls, self.layout = cls, Layout(drawn)
+
+    def __getattr__(self, name):
+        return getattr(self._cls, name).__get__(self)
+
+
+def drawn_of(obj):
+    bpy.context.view_layer.objects.active = obj
+    context = bpy.context
+    drawn = []
+    for cls in panels._CLASSES:
+        if issubclass(cls, bpy.types.Panel) and (not hasattr(cls, "poll") or cls.poll(context)):
+            panel = Panel(cls, drawn)
+            cls.draw(panel, context)
+            if "draw_header" in vars(cls):
+                cls.draw_header(panel, context)
+    return drawn
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_all_panels_draw_for_all_kinds(flat):
+    shape = {"section": "RIBBON"} if flat else {}
+    rope = make_rod(name="Rope", **shape)
+    rope.tendril.attachments.add()
+    rope.tendril.use_profiles = rope.tendril.tie_splines = False
+    drawn = drawn_of(rope)
+    for name in ("model", "segment_length", "use_tilt", "rest_shape", "pin_by_weight", "length_factor", "wind_weight"):
+        assert name in drawn
+    assert ("flatness" in drawn) == flat
+    rope.tendril.use_profiles = True
+    assert drawn_of(rope).count("curve") == 3
+    rope.tendril.tie_splines = True
+    assert "net_model" in drawn_of(rope)
+    net = drawn_of(make_net(**shape))
+    assert {"net_model", "pin_group", "stiffness_group", "break_force", "use_attributes"} <= set(net)
+    assert not {"model", "start_hold", "use_tilt"} & set(net)
+    hair = drawn_of(make_hair(**shape))
+    assert {"model", "start_hold", "pin_group", "use_attributes"} <= set(hair)
+    assert not {"net_model", "segment_length", "pin_by_weight"} & set(hair)
