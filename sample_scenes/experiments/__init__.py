@@ -53,6 +53,7 @@ TABLE = {
         _row("wilberforce", "Up and down becomes turning", "Bergou et al. 2008, Fig. 11"),
         _row("transducer", "A rod carries torque between two bodies", "Bergou et al. 2008, Fig. 6"),
         _row("heavy_ball", "A ball of 100 kg on a rope of ten grams", "Formula of the rigid pendulum"),
+        _row("tree", "A tree in wind, with rigid forks", "Bergou et al. 2008, Fig. 12"),
         _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14", "der", "compact"),
         _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15", "der", "compact"),
         _row("preconditioners", "How compact rods are solved for", "Zhao et al. 2022, Figs. 3 to 5"),
