@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import copies, handlers, memory, operators, panels, preferences, preset_menu, properties, solver
+from . import bodies, copies, handlers, memory, operators, panels, preferences, preset_menu, properties, solver
 
 _PARTS = (properties, operators, preset_menu, panels, handlers)
 
@@ -25,6 +25,7 @@ def unregister() -> None:
     global _registered
     if _registered:
         solver.unregister()
+        bodies.leave()
         for part in reversed(_PARTS):
             part.unregister()
         memory.clear()

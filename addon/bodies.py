@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from .bridge import bullet
 from .bridge.rigid_bodies import bodies_in, key_of
 from .showing import Shown
 
@@ -28,6 +29,13 @@ def put_back(scene: bpy.types.Scene) -> None:
     for obj in bodies_in(scene):
         if obj.tendril_body.moved and not obj.tendril_body.baked:
             restore(obj)
+
+
+def leave() -> None:
+    """As the add-on goes: bodies are Blender's again, those of all scenes that are not baked."""
+    bullet.lose()
+    for scene in bpy.data.scenes:
+        put_back(scene)
 
 
 def restore(obj: bpy.types.Object) -> None:

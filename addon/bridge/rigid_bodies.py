@@ -107,8 +107,9 @@ def bodies_in(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """All rigid bodies of the scene, active and passive."""
     world = world_of(scene)
     if world is not None:
+        present = set(scene.objects)
         for obj in world.collection.objects:
-            if obj.type == BODY_TYPE and obj.rigid_body is not None and obj.name in scene.objects:
+            if obj.type == BODY_TYPE and obj.rigid_body is not None and obj in present:
                 yield obj
 
 

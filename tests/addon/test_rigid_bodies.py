@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+import tendril
 from mathutils import Matrix
 from tendril.addon import memory
 from tendril.addon.bridge import bullet
@@ -106,11 +107,23 @@ def test_the_hidden_scene_is_gone_when_the_add_on_is_and_is_not_saved(tmp_path):
     play_bodies(4, ball)
     path = tmp_path / "saved.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
-    with bpy.data.libraries.load(str(path)) as (there, _):
+    with bpy.data.libraries.load(str(path)) as (there, taken):
         assert list(there.scenes) == ["Scene"]
         assert not [name for name in there.objects if name.startswith(bullet.HIDDEN)]
+        taken.objects = ["Sphere"]
+    saved = taken.objects[0]
+    assert tuple(saved.location) == pytest.approx((0.9, 0.0, 0.0))  # as it is without the add-on
+    assert not saved.rigid_body.kinematic
+    bpy.data.objects.remove(saved)
+    assert ball.rigid_body.kinematic
+    assert ball.location[2] < -0.01
     after = play_bodies(8, ball, first=5)
     assert np.all(np.isfinite(after))
+    tendril.unregister()
+    assert not [scene for scene in bpy.data.scenes if scene.name.startswith(bullet.HIDDEN)]
+    assert tuple(ball.location) == pytest.approx((0.9, 0.0, 0.0))
+    assert not ball.rigid_body.kinematic
+    tendril.register()
 
 
 def test_the_bake_is_the_live_motion_and_plays_without_the_add_on():
