@@ -41,6 +41,14 @@ def key_of_all(uid: str) -> str:
     return f"{uid} every root"
 
 
+def move_twice(obj: bpy.types.Object) -> bool:
+    """Whether a modifier moves hair with its surface, too: what is shown would go twice as far."""
+    trees = [one.node_group for one in obj.modifiers if one.type == "NODES" and one.show_viewport and one.node_group]
+    return surface_of(obj) is not None and any(
+        node.bl_idname == "GeometryNodeDeformCurvesOnSurface" for tree in trees for node in tree.nodes
+    )
+
+
 def seat(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, places: Array) -> None:
     """Finds the place on the surface that is nearest to each root (k, 3), in metres."""
     from mathutils.bvhtree import BVHTree

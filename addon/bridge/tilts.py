@@ -29,13 +29,17 @@ def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
     if mode != "Z_UP":
         from ...core.geometry.frames import bishop_directors
 
-        first = normals[0].copy()
-        bishop_directors(t, first, normals)
+        # Blender begins a closed curve at its last point.
+        along = np.roll(t, 1, axis=0) if closed else t
+        first = normals[-1 if closed else 0].copy()
+        carried = np.empty_like(normals)
+        bishop_directors(along, first, carried)
         if closed:  # what is missing at the seam is spread evenly
             again = np.empty((2, 3))
-            bishop_directors(t[[-1, 0]], normals[-1].copy(), again)
-            missing = -_angle(first[None], again[1:], t[:1])[0]
-            normals = _turned(normals, t, missing * np.arange(len(t)) / len(t))
+            bishop_directors(along[[-1, 0]], carried[-1].copy(), again)
+            missing = -_angle(first[None], again[1:], along[:1])[0]
+            carried = _turned(carried, along, missing * np.arange(1, len(t) + 1) / len(t))
+        normals = np.roll(carried, -1, axis=0) if closed else carried
     return t, np.cross(t, normals)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import memory, migration, solver
-from ..bridge import profiles
+from ..bridge import profiles, roots
 from ..bridge.rods import is_net, is_rod
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel
@@ -20,6 +20,8 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
             if message:
                 layout.label(text=message, icon="ERROR")
         kind = context.object.type
+        if kind == "CURVES" and roots.move_twice(context.object):
+            layout.label(text="Switch Deform Curves on Surface off: roots follow it already", icon="ERROR")
         net = is_net(context.object)
         layout.prop(rod, "net_model" if net else "model")
         if not net:

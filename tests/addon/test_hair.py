@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
+from tendril.addon.bridge import roots
 from tendril.tests.addon.building import activate, make_mesh, play, status
 
 
@@ -65,6 +66,18 @@ def test_roots_follow_a_surface_that_moves_turns_and_deforms():
     angle = np.arctan(0.3)
     turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
     assert np.allclose(rows[:, 1] - rows[:, 0], (start[:, 1] - start[:, 0]) @ turn.T, atol=1e-3)
+
+
+def test_a_modifier_that_moves_hair_too_is_noticed():
+    obj = make_hair(surface=make_mesh(at=(0.0, 0.0, 0.0), collide=False))
+    assert not roots.move_twice(obj)
+    tree = bpy.data.node_groups.new("Deform", "GeometryNodeTree")
+    tree.nodes.new("GeometryNodeDeformCurvesOnSurface")
+    modifier = obj.modifiers.new("Deform", "NODES")
+    modifier.node_group = tree
+    assert roots.move_twice(obj)
+    modifier.show_viewport = False
+    assert not roots.move_twice(obj)
 
 
 def test_a_change_of_the_surfaces_animation_is_noticed():

@@ -26,7 +26,10 @@ def wide_sides(obj, points):
 def test_the_wide_side_is_where_blender_shows_it(mode, cyclic):
     from tendril.addon.bridge.tilts import _turned, across
 
-    points = ring(16) if cyclic else BENT
+    points = ring(25) if cyclic else BENT
+    if cyclic:  # so crooked that the seam does not close by itself
+        a = np.arange(25) * 2.0 * np.pi / 25 + 0.3
+        points = points + 0.15 * np.stack([np.sin(2 * a), 0 * a, np.cos(2 * a) + np.sin(3 * a)], axis=1)
     obj = make_curve(("POLY", points, cyclic))
     obj.data.extrude, obj.data.twist_mode = 0.01, mode
     tilts = np.linspace(0.0, 1.5, len(points))
@@ -34,7 +37,7 @@ def test_the_wide_side_is_where_blender_shows_it(mode, cyclic):
     bpy.context.view_layer.update()
     t, wide = across(points, cyclic, mode)
     ours = _turned(wide, t, tilts)
-    assert np.abs(np.einsum("ij,ij->i", ours, wide_sides(obj, points))).min() > 0.999
+    assert np.abs(np.einsum("ij,ij->i", ours, wide_sides(obj, points))).min() > 0.99999
 
 
 def twisted(turns=0.5, **settings):
