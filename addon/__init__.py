@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import bodies, copies, handlers, memory, operators, panels, preferences, preset_menu, properties, solver
+from . import bodies, copies, handlers, memory, operators, overlay, panels, preferences, preset_menu, properties, solver
 
-_PARTS = (properties, operators, preset_menu, panels, handlers)
+_PARTS = (properties, operators, preset_menu, panels, overlay, handlers)
 
 _registered = False
 

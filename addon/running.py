@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from .solver import choose_cache
 
 if TYPE_CHECKING:
     from ..core import Frame, Simulation
+    from .overlay.looks import Look
 
 Poses = Mapping[str, Array]  # of things, by their keys
 
@@ -44,6 +46,9 @@ class Running:
     writable: bool = True  # until the disk refuses a frame
     moments: dict[int, Moment] = field(default_factory=dict)
     states: dict[int, Array] = field(default_factory=dict)  # of some frames, to go on from
+    seconds: float | None = None  # that the last frame took
+    looks: dict[tuple[int, str], Look] = field(default_factory=dict)  # what was shown of objects, by frame and uid
+    copy: Simulation | None = None  # to look at other frames than the last
     released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
     altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # by uid, in the simulation that runs
@@ -118,6 +123,7 @@ class Running:
         self.simulation = None
         self.moments = {k: moment for k, moment in self.moments.items() if k <= last}
         self.states = {k: state for k, state in self.states.items() if k <= last}
+        self.looks = {(k, uid): look for (k, uid), look in self.looks.items() if k <= last}
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
 
@@ -150,7 +156,9 @@ class Running:
                 self.colliders[key] = vertices
         if self.engine is not None:
             self.engine.aim(fixed)
+        start = time.perf_counter()
         frame = self.simulation.step_frame()
+        self.seconds = time.perf_counter() - start
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
         self.moments[frame.number] = self._moment(frame, poses)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from . import cache, collisions, holds, rod, simulation
+from . import cache, collisions, holds, overlay, rod, simulation
 from .add_button import draw_add_button
 
 # Sub-panels stand below each other in this order.
-_CLASSES = (*rod.CLASSES, *holds.CLASSES, *collisions.CLASSES, *simulation.CLASSES, *cache.CLASSES)
+_CLASSES = (*rod.CLASSES, *holds.CLASSES, *collisions.CLASSES, *simulation.CLASSES, *cache.CLASSES, *overlay.CLASSES)
 
 
 def register() -> None:

@@ -6,9 +6,10 @@ from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, PointerPro
 from .cache import CacheSettings
 from .fields import FieldSettings
 from .kinds import number
+from .overlay import OverlaySettings
 
 
-class TendrilScene(FieldSettings, CacheSettings, bpy.types.PropertyGroup):
+class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.PropertyGroup):
     """What all rods of a scene share"""
 
     rod_contact: BoolProperty(
