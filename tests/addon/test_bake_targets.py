@@ -9,6 +9,7 @@ from tendril.addon.bridge.curves import read_rows, spline_kinds
 from tendril.addon.bridge.strands import polylines
 from tendril.tests.addon.building import MIXED, activate, evaluated_points, line, make_curve, make_rod, play, status
 from tendril.tests.addon.test_cache import reopen
+from tendril.tests.addon.test_hair import make_hair
 from tendril.tests.addon.test_operators import refuses
 
 LAST = 12
@@ -240,3 +241,15 @@ def test_an_export_needs_a_place_that_can_be_made(saved):
     make_rod()
     bpy.context.scene.tendril.bake_to = "ALEMBIC"
     refuses(bpy.ops.tendril.bake, "save it first")
+
+
+@pytest.mark.parametrize("target", ["ALEMBIC", "USD"])
+def test_hair_is_exported_strand_by_strand(saved, target):
+    obj = make_hair()
+    shown = play(obj, LAST)
+    assert bake_to(target, export_path="//hair") == {"FINISHED"}
+    points, radii = imported_lines(saved / f"hair{'.abc' if target == 'ALEMBIC' else '.usdc'}", target, shown)
+    assert radii["Rods"] == pytest.approx(obj.tendril.radius)
+    for number, rows in shown.items():
+        np.testing.assert_allclose(points["Rods"][number], rows, atol=1e-6)
+    assert np.abs(shown[LAST] - shown[1]).max() > 1e-3
