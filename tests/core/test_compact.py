@@ -61,22 +61,22 @@ def test_it_slides_along_a_line() -> None:
     assert ends[:, 0].min() < 0.9
 
 
-@pytest.mark.long
 def test_a_hold_out_of_reach_draws_it_taut() -> None:
-    """Nothing blows up, though steps are given up; and when the hold comes back, it is met again."""
+    """It points there, no step is given up nor takes long; and when the hold comes back, it is met again."""
     scene = Scene()
     scene.add(plain_rod(line(20), made_of(bend=0.01, twist=0.01)), "compact")
     scene.pin(0, "start")
     scene.pin(0, "end", lambda t: (1.0 + 0.2 * np.sin(6.0 * t), 0.0, 0.0))
     for frame in Simulation(scene, threads=1).frames(2, 40):
         x = frame.positions(0)
-        assert np.isfinite(x).all()
+        assert frame.report.failures == 0
+        assert frame.report.iterations < 200
         assert lengths(x) == pytest.approx(np.full(20, 0.05), rel=1e-12)
         away = 1.0 + 0.2 * np.sin(6.0 * frame.time)
         if away < 0.99:
             assert x[-1, 0] == pytest.approx(away, abs=1e-6)
         elif away > 1.05:
-            assert x[-1, 0] == pytest.approx(1.0, abs=2e-2)
+            assert x[-1, 0] == pytest.approx(1.0, abs=2e-4)
 
 
 def test_a_free_rod_keeps_spinning() -> None:

@@ -33,8 +33,8 @@ class Probe:
         self.sim = Simulation(scene, threads=1)
         self.block = self.sim.blocks[0]
         self.b = self.block.arrays
-        self.sim._load_forces(0.0)
-        self.b.forces.force[:] = self.sim._forces[0]
+        self.sim._around.act(0.0, 1.0)
+        self.b.forces.force[:] = self.sim._around.forces[0]
         self.h, self.firm = h, 0.0
         self.edges = entry.rod.edge_count
         self.size = self.b.system.trial.size

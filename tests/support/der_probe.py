@@ -27,8 +27,8 @@ class Probe:
         (entry,) = scene.entries
         self.sim = Simulation(scene, threads=1)
         self.b = self.sim.blocks[0].workbench(0)
-        self.sim._load_forces(0.0)
-        self.b.forces.force[:, :3] = self.sim._forces[0]
+        self.sim._around.act(0.0, 1.0)
+        self.b.forces.force[:, :3] = self.sim._around.forces[0]
         self.h = h
         self.lanes = make_lanes()
         self.size = 4 * entry.rod.vertex_count

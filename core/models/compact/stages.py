@@ -15,6 +15,8 @@ from .arrays import Geometry, Rods, Stage, State
 from .kinematics import edge_count, frame_quaternion, get4, place, put4, root_fixed
 
 FAST = 2.0  # rad in a step
+OUT_OF_REACH = 1.0 + 1e-9  # times the length of the rod: a hold that is farther away can't be met
+TAUT = 1.0 - 1e-4  # the same: a rod as taut as this still hangs down a little, so that it can carry its weight
 
 
 @part
@@ -51,6 +53,7 @@ def place_held(
                 i,
                 frame_quaternion(get3(frames.tangent, i), get3(frames.director, i), frames.spin[i]),
             )
+    _draw_near(rods, geometry, first, end)
     if root_fixed(rods, r):
         put3(state.x, first, get3(geometry.target, first))
     for j in range(first, end):
@@ -65,6 +68,26 @@ def place_held(
             d = _unit(d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2]))
             spin = holds.spin[0, j] + at * (holds.spin[1, j] - holds.spin[0, j])
             put4(state.q, j, frame_quaternion(t, transport(d, t, t), spin))
+
+
+@part
+def _draw_near(rods: Rods, geometry: Geometry, first: int, end: int) -> None:
+    """A hold that is farther from the one before than the rod between them is long, is aimed at where the rod is all but taut."""
+    target, last, reach = geometry.target, -1, 0.0
+    for i in range(first, end):
+        if rods.held[i]:
+            fixed = dot(get3(rods.rail, i), get3(rods.rail, i)) == 0.0
+            if last >= 0 and fixed:
+                x, y, z = target[i, 0] - target[last, 0], target[i, 1] - target[last, 1], target[i, 2] - target[last, 2]
+                away = math.sqrt(x * x + y * y + z * z)
+                if away > reach * OUT_OF_REACH:
+                    part_of_way = TAUT * reach / away
+                    put3(target, i, (
+                        target[last, 0] + part_of_way * x, target[last, 1] + part_of_way * y,
+                        target[last, 2] + part_of_way * z,
+                    ))  # fmt: skip
+            last, reach = i if fixed else -1, 0.0
+        reach += rods.rest_length[i]
 
 
 @part
