@@ -24,13 +24,12 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from .poses import Array
-from .rigid_bodies import bodies_in, constraints_in, key_of, values_of, world_of
+from .rigid_bodies import FASTEST, bodies_in, constraints_in, key_of, values_of, world_of
 
 # A leading dot keeps it out of Blender's menus.
 HIDDEN = ".Tendril Bodies"
 REACH = 1e-3  # of a field, in units of the scene
 SPEED = 1e6  # rad/s, that motors never get to
-FASTEST = 32767  # frames a second, the most that Blender takes
 MOST_FRAMES = 1_000_000
 # The axes of the second motor's constraint in those of the body: its third is the body's first.
 ACROSS = Matrix(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))

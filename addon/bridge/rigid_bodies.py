@@ -16,6 +16,7 @@ from .poses import Array, metres_per_unit
 
 # Rods and bodies exchange forces at least so often a second: less often, ropes under load become springy or explode.
 EXCHANGES_PER_SECOND = 240.0
+FASTEST = 32767  # frames a second, the most that Blender takes: each exchange is one of a hidden scene
 # Blender takes rigid bodies of meshes alone.
 BODY_TYPE = "MESH"
 
@@ -209,7 +210,8 @@ def exchanges_per_frame(scene: bpy.types.Scene, substeps: int) -> int:
     """How often rods and bodies exchange forces: as often as Blender or the rods step, and often enough."""
     world, rate = world_of(scene), scene.render.fps / scene.render.fps_base
     enough = math.ceil(EXCHANGES_PER_SECOND * (world.time_scale if world else 1.0) / rate - 1e-9)
-    return max(enough, substeps, world.substeps_per_frame if world else 1)
+    most = max(FASTEST // scene.render.fps, 1)
+    return min(max(enough, substeps, world.substeps_per_frame if world else 1), most)
 
 
 def inertia_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:

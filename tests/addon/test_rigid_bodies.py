@@ -8,6 +8,7 @@ from mathutils import Matrix
 from tendril.addon import memory
 from tendril.addon.bridge import bullet
 from tendril.addon.bridge.curves import read_rows
+from tendril.addon.bridge.rigid_bodies import exchanges_per_frame
 from tendril.tests.addon.building import activate, make_rod, status
 from tendril.tests.addon.test_attachments import attach
 from tendril.tests.addon.test_hidden_world import make_body
@@ -186,6 +187,17 @@ def test_units_do_not_matter():
     bpy.context.view_layer.update()
     centimetres = play_bodies(10, ball)
     np.testing.assert_allclose(centimetres[:, 0, :3, 3] / 100.0, metres[:, 0, :3, 3], atol=1e-4)
+
+
+def test_forces_are_exchanged_often_enough_and_never_faster_than_blender_counts():
+    make_body()
+    scene = bpy.context.scene
+    assert exchanges_per_frame(scene, 4) == 10  # 240 a second
+    scene.rigidbody_world.substeps_per_frame = 30
+    assert exchanges_per_frame(scene, 4) == 30
+    assert exchanges_per_frame(scene, 1000) == 1000
+    scene.render.fps = 60
+    assert exchanges_per_frame(scene, 1000) == 32767 // 60
 
 
 def test_a_passive_body_holds_up_a_rope():
