@@ -27,8 +27,9 @@ class Body:
     what its volume does with `density` (kg/m3). Centre of mass and inertia about it follow from the shape unless they are given,
     in the body's axes. `velocity` is that of the centre of mass. The dampings (1/s) slow motion and spin down.
 
-    A body that is `kinematic` goes where `path`, a function of time that gives (position, rotation), or `Simulation.move_body`
-    says, whatever pulls on it."""
+    A body that `collides` can't be passed by rods, and is pushed by them; not by colliders or other bodies. One that is
+    `kinematic` goes where `path`, a function of time that gives (position, rotation), or `Simulation.move_body` says, whatever
+    pulls on it."""
 
     shape: Solid
     mass: float | None = None
@@ -42,6 +43,7 @@ class Body:
     linear_damping: float = 0.0
     angular_damping: float = 0.0
     friction: float = DEFAULT_FRICTION
+    collides: bool = False
     kinematic: bool = False
     path: Path | None = None
 
@@ -73,6 +75,7 @@ class Body:
             linear_damping=not_negative("linear_damping", self.linear_damping, "1/s"),
             angular_damping=not_negative("angular_damping", self.angular_damping, "1/s"),
             friction=friction_coefficient(self.friction),
+            collides=flag("collides", self.collides),
             kinematic=flag("kinematic", self.kinematic) or self.path is not None,
         )
 

@@ -140,7 +140,8 @@ class Simulation:
 
     @property
     def _can_touch(self) -> bool:
-        return self.scene.rod_contact or bool(self.scene.colliders)
+        solid = any(body.collides for body in self.scene.bodies)
+        return self.scene.rod_contact or bool(self.scene.colliders) or solid
 
     def _around_bodies(self) -> Around:
         of = self._around

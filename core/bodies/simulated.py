@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..body import Body
-from ..contact.shapes import place, turn
+from ..contact.arrays import Samples
+from ..contact.shapes import Collider, place, turn
 from ..errors import Array, TendrilError, whole
 from ..geometry.rotations import are_rotations
 from ..holds import are_places, usable
@@ -18,7 +19,11 @@ from ..scene import Scene
 from .block import Around, BodyBlock
 from .outside import BodyEngine, Outside
 from .stepping import BodySteps
+from .surfaces import BodySurfaces, surface_of
 from .touching import TouchingBodies
+
+if TYPE_CHECKING:
+    from ..contact.colliders import ColliderMotion
 
 
 class BodySample(NamedTuple):
@@ -92,12 +97,27 @@ class SimulatedBodies:
         engine: BodyEngine | None,
     ) -> None:
         """`rods` are block and number there of each rod of the scene."""
+        self._described, self._blocks = scene.bodies, blocks
         self.block = BodyBlock(scene.bodies)
         self.steps = BodySteps(scene, self.block, blocks, rods, integrator != "backward euler", tolerance)
         self.motion = BodyMotion(scene.bodies)
         self.outside = None if engine is None else Outside(engine, self.block)
         self._own_size = self.block.state_size + self.steps.forces.size
         self.state_size = self._own_size + (self.outside.state_size if self.outside else 0)
+
+    def colliders(self) -> list[Collider]:
+        """The surfaces of those that have one that rods can't pass."""
+        return [Collider(surface_of(body), body.friction, 0.0) for body in self._described if body.collides]
+
+    def surfaces(self, colliders: ColliderMotion, first: int, samples: Samples) -> BodySurfaces:
+        """As `colliders` of contact, from the first on; `samples` are those of all blocks."""
+        places = self.steps.places
+        starts = [0, *np.cumsum([int(block.sample_start[-1]) for block in self._blocks]).tolist()]
+        tied = [
+            (starts[number] + row, body)
+            for number, row, body in zip(places.block, places.row, self.steps.ties.body, strict=True)
+        ]
+        return BodySurfaces(self._described, self.block, colliders, first, samples, tied)
 
     def touching(self, around: Callable[[], Around]) -> TouchingBodies:
         """The bodies as contact sees them."""

@@ -25,7 +25,7 @@ MOST_ITERATIONS = 8  # of Newton's method for a free turn
 
 
 class TouchingBodies:
-    """Each body is a rod of one sample point, its centre, without edges: surfaces take no part."""
+    """Each body is a rod of one sample point, its centre, without edges: its surface is a collider, see `surfaces.py`."""
 
     def __init__(self, block: BodyBlock, around: Callable[[], Around]) -> None:
         self.block, self.around = block, around
@@ -35,6 +35,8 @@ class TouchingBodies:
         self.state_size = 0
         self.tie_gradient = np.zeros((count, 6))  # how the ties' forces pull: added to the gradient
         self.tie_stiffness = np.zeros((count, 3, 3))  # and how that grows with turning
+        self.push_gradient = np.zeros((count, 6))  # the same of what touches their surfaces
+        self.push_matrix = np.zeros((count, 6, 6))
         self._goal = block.state.x.copy(), block.state.rotation.copy()
         self._speed = block.state.v.copy(), block.state.w.copy()  # there
         self._base = block.state.x.copy(), block.state.rotation.copy()
@@ -119,7 +121,8 @@ class TouchingBodies:
         potential[chosen] = 0.5 * (
             np.einsum("bi,bi->b", gradient[:, :3], way) + np.einsum("bi,bi->b", gradient[:, 3:], turn)
         )
-        gradient += self.tie_gradient[chosen]
+        gradient += self.tie_gradient[chosen] + self.push_gradient[chosen]
+        matrix += self.push_matrix[chosen]
         led = block.kinematic[chosen]
         gradient[led] = 0.0
         inverse = np.linalg.inv(matrix)

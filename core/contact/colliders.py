@@ -56,6 +56,14 @@ class ColliderMotion(Motion):
         self.put()
         self.put()
 
+    def shape_of(self, collider: int) -> int:
+        """The row of a convex collider among the shapes."""
+        return int(np.searchsorted(self._convex, collider))
+
+    def mesh_of(self, collider: int) -> tuple[int, slice]:
+        """Of a mesh its number among the meshes, and the rows of its vertices."""
+        return list(self._mesh_rows).index(collider), self._mesh_rows[collider]
+
     @property
     def moved(self) -> bool:
         """Whether anything moves in the substep."""

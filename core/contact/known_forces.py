@@ -51,6 +51,11 @@ class KnownForces:
         first = np.where(others, (-1 - keys) % n, keys // n)
         return np.asarray(self._rod[np.stack([first, np.where(others, first, keys % n)], axis=1)])
 
+    def edges(self) -> Ints:
+        """Those of the first sides."""
+        n = len(self._rod)
+        return np.asarray(np.where(self.keys < 0, (-1 - self.keys) % n, self.keys // n))
+
     def rods(self) -> Ints:
         """Those on which a known force acts, some of them more than once."""
         return self._sides(self.keys).ravel()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..bodies.surfaces import BodySurfaces
 from ..bodies.tied_contact import TiedContact
 from ..errors import Array
 from ..jit import kernel
@@ -25,9 +26,14 @@ class LinearSystem:
     contacts (C). Vectors are those of all blocks, one after the other; only what belongs to the chosen rods is ever looked at."""
 
     def __init__(
-        self, blocks: Sequence[ModelBlock], rows: Sequence[slice], after: Ints, ties: TiedContact | None = None
+        self,
+        blocks: Sequence[ModelBlock],
+        rows: Sequence[slice],
+        after: Ints,
+        ties: TiedContact | None = None,
+        surfaces: BodySurfaces | None = None,
     ) -> None:
-        self._blocks, self._rows, self._after, self._ties = blocks, rows, after, ties
+        self._blocks, self._rows, self._after, self._ties, self._surfaces = blocks, rows, after, ties, surfaces
         self.steps = np.zeros((len(after), 4))  # of the sample points
         self._given = np.zeros((len(after), 4))
         self._parts = slices([block.generalized_size for block in blocks])
@@ -97,8 +103,15 @@ class LinearSystem:
         for number, rods in self._chosen:
             self._blocks[number].sample_steps(rods, x[self._parts[number]], self.steps[self._rows[number]])
         across_rods(contacts, count, self._after, forces, self._row_ranges, self.steps, self._given)
+        if self._surfaces is not None:
+            turned = x[self._parts[-1]].reshape(-1, 6)
+            pushed = np.zeros_like(turned)
+            self._surfaces.across(contacts, count, self._after, forces, self.steps, turned, self._given, pushed)
         for number, rods in self._chosen:
             self._blocks[number].generalized_pushes(rods, self._given[self._rows[number]], out[self._parts[number]])
+        if self._surfaces is not None:
+            bodies = np.flatnonzero(self._tied[-len(pushed) :])
+            out[self._parts[-1]].reshape(-1, 6)[bodies] = pushed[bodies]
 
     def _inverse(self, x: Array, out: Array) -> None:
         """out = B^-1 x."""

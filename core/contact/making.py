@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..models.protocol import ModelBlock
 from ..scene import Scene
 from ..workers import Workers
 from .colliders import ColliderMotion
+from .shapes import Mesh
 from .solver import ContactSolver
 from .substeps import Substeps
 
@@ -46,6 +48,14 @@ def make_contact(
         touching = bodies.touching(around)
         blocks.append(cast(ModelBlock, touching))
         friction.append(np.zeros(len(scene.bodies)))
+    surfaces = [] if bodies is None else bodies.colliders()
+    if surfaces:
+        colliders = ColliderMotion([*scene.colliders, *surfaces])
+    for number, surface in enumerate(surfaces, len(scene.colliders)):
+        if isinstance(surface.shape, Mesh):
+            # What a rod that begins inside is pushed out of would not feel it: so nothing is inside.
+            colliders.meshes.solid[colliders.mesh_of(number)[0]] = False
     tied = None if bodies is None or touching is None else (bodies.steps, touching)
-    solver = ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied)
+    made = partial(bodies.surfaces, colliders, len(scene.colliders)) if bodies is not None and surfaces else None
+    solver = ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied, made)
     return solver, Substeps(solver, blocks, substeps)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy import bool_, int64
 
 from ..bodies.stepping import BodySteps
+from ..bodies.surfaces import BodySurfaces
 from ..bodies.tied_contact import TiedContact
 from ..bodies.touching import TouchingBodies
 from ..errors import Array
 from ..models.protocol import ModelBlock, Pushes
 from ..workers import Workers
-from .arrays import Flags, Ints
+from .arrays import Flags, Ints, Samples
 from .blocks import Chosen, chosen_of, slices
 from .colliders import ColliderMotion
 from .coulomb import APART, clear, learn, push, relative_motion
@@ -50,8 +51,9 @@ class ContactSolver:
         tolerance: float,
         workers: Workers,
         bodies: tuple[BodySteps, TouchingBodies] | None = None,
+        surfaces: Callable[[Samples], BodySurfaces] | None = None,
     ) -> None:
-        """If there are bodies, their block is the last one."""
+        """If there are bodies, their block is the last one; `surfaces` makes theirs, if they have any."""
         self.colliders = colliders
         self.blocks = blocks
         samples = pack_samples(blocks, friction)
@@ -78,10 +80,13 @@ class ContactSolver:
         self._pressing: Ints = np.zeros(0, int64)  # contacts between rods that push, and
         self._linked: Ints = np.zeros((0, 2), int64)  # the rods on either side
         self._ties = None if bodies is None else TiedContact(*bodies, self.rods, self._rows)
+        self._surfaces = surfaces(samples) if surfaces is not None else None
+        self._bodies = None if bodies is None else bodies[1]
+        self._on_bodies: Ints = np.zeros((0, 2), int64)  # rods and bodies they press on
         self.tied: Ints = (
             np.zeros((0, 2), int64) if self._ties is None else self._ties.links
         )  # pairs of rods and bodies
-        self._linear = LinearSystem(blocks, self._rows, samples.after, self._ties)
+        self._linear = LinearSystem(blocks, self._rows, samples.after, self._ties, self._surfaces)
         self.known = KnownForces(samples.rod)
         self.iterations = 0
 
@@ -103,6 +108,9 @@ class ContactSolver:
         self._h, self._air_density = h, air_density
         self._coupled[:] = False
         self._coupled[self.known.rods()] = True
+        if self._surfaces is not None:
+            self._surfaces.start()
+            self._coupled[self._known_on_bodies()[:, 1]] = True
         self._coupled &= which
         spread(self._coupled, self.tied)
         free([(self._coupled | ~which)[rods] for rods in self.rods])
@@ -131,7 +139,19 @@ class ContactSolver:
 
     def linked(self) -> Ints:
         """(L, 2) rods between which there is a known force, or that are tied."""
-        return np.concatenate([self.known.linked(), self.tied])
+        return np.concatenate([self.known.linked(), self.tied, self._known_on_bodies()])
+
+    def _known_on_bodies(self) -> Ints:
+        """(L, 2) rods and bodies between which there is a known force."""
+        if self._surfaces is None:
+            return np.zeros((0, 2), int64)
+        return self._with_bodies(self._surfaces.bodies_of(self.known.keys), self.known.edges())
+
+    def _with_bodies(self, body: Ints, edge: Ints) -> Ints:
+        """(L, 2) rods and bodies, by the numbers they have here, of contacts with these bodies (-1: none) and edges."""
+        meant = body >= 0
+        rod = self.detection.samples.rod[edge[meant]]
+        return np.stack([rod, self.rods[-1].start + body[meant]], axis=1)
 
     def give_up(self, which: Flags) -> None:
         """After a step that failed: these rods stay where they were (but for what is held), without speed."""
@@ -231,7 +251,11 @@ class ContactSolver:
         self._fetch(which, samples.now)
         for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
+        if self._surfaces is not None and self._surfaces.follow():
+            self.detection.forget(which)
         self.detection.look(self._base, which)
+        if self._surfaces is not None:
+            self._surfaces.find(self.detection.contacts, self.detection.count)
         if len(self._forces.error) < len(self.detection.contacts.gap):
             self._forces = make_forces(len(self.detection.contacts.gap))
 
@@ -274,6 +298,8 @@ class ContactSolver:
         new = np.zeros_like(self._coupled)
         meeting = edges[meets].ravel()
         new[samples.rod[meeting[meeting >= 0]]] = True
+        if self._surfaces is not None:
+            new[self._with_bodies(self._surfaces.body[meets], edges[meets, 0])[:, 1]] = True
         spread(new, self.tied)
         new &= self._which & ~self._coupled
         if not new.any():
@@ -326,6 +352,13 @@ class ContactSolver:
         self._linked = samples.rod[contacts.edge[self._pressing]]
         if self._ties is not None:
             self._ties.pull(self._looked_at & self._coupled, pushes.force)
+        if self._surfaces is not None and self._bodies is not None:
+            self._bodies.push_gradient[:], self._bodies.push_matrix[:] = 0.0, 0.0
+            self._surfaces.push(
+                contacts, count, samples, self._forces, self._bodies.push_gradient, self._bodies.push_matrix
+            )
+            acting = self._forces.mode[:count] != APART
+            self._on_bodies = self._with_bodies(self._surfaces.body[acting], contacts.edge[:count][acting, 0])
 
     def _wake(self) -> bool:
         """Rods that are where they belong go on if one that is not presses on them. Returns whether there were any."""
@@ -359,6 +392,7 @@ class ContactSolver:
             return False
         linked = np.zeros_like(self._coupled)
         linked[self._linked.ravel()] = True
+        linked[self._on_bodies.ravel()] = True
         spread(linked, self.tied)
         together = self._chosen(linked & self._active)
         if not together:
@@ -367,7 +401,7 @@ class ContactSolver:
 
     def _linked_or_tied(self) -> Ints:
         """(L, 2) rods that press on each other, or are tied to bodies."""
-        return np.concatenate([self._linked, self.tied]) if len(self.tied) else self._linked
+        return np.concatenate([self._linked, self.tied, self._on_bodies])
 
     def _judge(self) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
