@@ -331,3 +331,25 @@ def test_between_vertices_there_are_points_only_where_something_can_touch() -> N
         scene.add(rope(helix(20, turns=3.0), 1e-3), "clothoid", elements=3)
         counts.append(len(Simulation(scene, threads=1).blocks[0].positions()))
     assert counts[0] == 21 < counts[1]
+
+
+@pytest.mark.parametrize(("integrator", "rate"), [("sdirk2", 400), ("semi-implicit euler", 1000)])
+def test_a_root_that_is_shaken_and_turned_moves_it_as_it_moves_discrete_rods(integrator: str, rate: int) -> None:
+    """The root's velocity and acceleration are all that moves the rod here: it hangs from nothing else."""
+
+    def path(t: float) -> tuple[tuple[float, float, float], np.ndarray]:
+        angle = 0.5 * (1.0 - np.cos(8.0 * t))
+        c, s = np.cos(angle), np.sin(angle)
+        return (0.0, 0.0, 0.05 * (1.0 - np.cos(10.0 * t))), np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+    places = {}
+    for model, scheme, steps in (("der", "sdirk2", 400), ("clothoid", integrator, rate)):
+        scene = weightless()
+        rod = scene.add(rope(line(60), 1e-2), model, elements=6 if model == "clothoid" else None)
+        scene.clamp(rod, "start", path)
+        sim = Simulation(scene, steps, substeps=1, integrator=scheme, threads=1)
+        for _ in range(round(0.3 * steps)):
+            frame = sim.step_frame()
+        places[model] = frame.positions(rod)
+    assert np.ptp(places["der"][:, 2]) > 0.05
+    assert places["clothoid"] == pytest.approx(places["der"], abs=0.01)

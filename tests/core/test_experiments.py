@@ -33,6 +33,7 @@ TOOLS = {
     "__init__",
     "command",
     "cartesian_rods",
+    "clothoids",
     "compact_rods",
     "graphs",
     "integrators",

@@ -13,17 +13,18 @@ from .rods import precise, rod, settled, stiffness
 
 MODELS = ("der", "compact")
 LEVELS = (48, 96, 192, 384)  # segments
+ELEMENTS = (4, 8, 16)  # clothoids
 TURNS, CURL, RISE, WEIGHT = 3.0, 0.05, 0.35, 60.0  # natural helix: radius and height for a length of about 1; EI/L3
 PARTS = np.array([0.25, 0.5, 0.75, 1.0])
 
 
-def hung(model: str, segments: int) -> np.ndarray:
+def hung(model: str, segments: int, elements: int | None = None) -> np.ndarray:
     """Where quarters of it are, clamped at the top with its axis level."""
     s = np.linspace(0.0, 1.0, segments + 1)
     angle = 2.0 * math.pi * TURNS * s
     curl = np.stack([RISE * s, CURL * np.cos(angle), CURL * np.sin(angle)], axis=1)
     scene = Scene(gravity=(0.0, 0.0, -WEIGHT))
-    curly = scene.add(rod(curl, stiffness(stretch=1e7, twist=0.8, inertia=1e-3)), model)
+    curly = scene.add(rod(curl, stiffness(stretch=1e7, twist=0.8, inertia=1e-3)), model, elements=elements)
     scene.clamp(curly, "start")
     x = settled(precise(scene)).current().positions(curly)
     return np.asarray(x[np.round(PARTS * segments).astype(int)] - curl[0])
@@ -56,3 +57,11 @@ def test_order(shapes: dict[str, list[np.ndarray]], model: str) -> None:
     errors = [float(np.abs(found - goal).max()) for found in shapes[model]]
     assert 1.8 <= fitted_order(LEVELS, errors) <= 2.3, errors
     assert errors[-1] < 1e-3
+
+
+def test_clothoids_find_it_with_few_elements(shapes: dict[str, list[np.ndarray]]) -> None:
+    """With an order that no segments have."""
+    goal = limit(shapes["der"])
+    errors = [float(np.abs(hung("clothoid", 192, count) - goal).max()) for count in ELEMENTS]
+    assert fitted_order(ELEMENTS, errors) >= 3.0, errors
+    assert errors[-1] < 2e-4
