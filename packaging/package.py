@@ -21,7 +21,9 @@ from .wheels import Unknown, fetch, licences
 
 OUT = Path("out/packages")
 # Folders are taken with all that is in them but for `IGNORED`.
-TREE = ("__init__.py", "__main__.py", "CHANGELOG.md", "LICENSE", "addon", "core")
+TREE = ("__init__.py", "__main__.py", "CHANGELOG.md", "LICENSE", "addon", "core", *(
+    f"sample_scenes/{name}" for name in ("__init__.py", "studio.py", "samples")
+))  # fmt: skip
 IGNORED = shutil.ignore_patterns("__pycache__", ".*", "*.blend1")
 TOOL = Path(bpy.utils.system_resource("SCRIPTS")) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
 
@@ -31,6 +33,7 @@ def build(target: Target, wheels: Sequence[Path], out: Path) -> Path:
     stage = out / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     (stage / "wheels").mkdir(parents=True)
+    (stage / "sample_scenes").mkdir()
     for name in TREE:
         source = ROOT / name
         if source.is_dir():

@@ -6,13 +6,8 @@ Blender without window, baked, saved as a .blend that plays anywhere, and render
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import bpy
@@ -21,12 +16,12 @@ import numpy as np
 from .. import register, unregister
 from ..addon import memory
 from ..core import Simulation
+from .studio import add_rod, area_light, box, curve_object, cylinder, progress, quiet, render_sheet, ring, with_nodes
 
 OUT = Path("out")
 FRAMES = 121
 SHEET_FRAMES = (1, 4, 11, 14, 22, 34, 64, 110)
 TILE = (440, 330)
-COLUMNS = 4
 BEAM_HEIGHT = 2.3
 
 
@@ -47,7 +42,7 @@ def main() -> None:
         with quiet():
             bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
         picture = OUT / "demo.png"
-        render_sheet(scene, picture)
+        render_sheet(scene, picture, SHEET_FRAMES, TILE)
     finally:
         unregister()  # a handler that is left at exit crashes some Blenders
     print(f"\nframes     {FRAMES} at {scene.render.fps} fps, {FRAMES / seconds:.0f} a second")
@@ -122,45 +117,6 @@ def cable() -> bpy.types.Object:
     return obj
 
 
-def curve_object(
-    name: str,
-    kind: str,
-    points: np.ndarray,
-    thickness: float,
-    colour: tuple[float, float, float],
-    laid: int = 0,
-    metal: bool = False,
-) -> bpy.types.Object:
-    curve = bpy.data.curves.new(name, "CURVE")
-    curve.dimensions = "3D"
-    curve.bevel_depth = thickness
-    curve.bevel_resolution = 5
-    curve.use_fill_caps = True
-    spline = curve.splines.new(kind)
-    if kind == "BEZIER":
-        spline.bezier_points.add(len(points) - 1)
-        for point, place in zip(spline.bezier_points, points.tolist(), strict=True):
-            point.co = place
-            point.handle_left_type = point.handle_right_type = "AUTO"
-    else:
-        spline.points.add(len(points) - 1)
-        spline.points.foreach_set("co", np.hstack([points, np.ones((len(points), 1))]).ravel())
-        spline.use_endpoint_u = True
-    curve.materials.append(material(name, colour, laid, metal))
-    obj = bpy.data.objects.new(name, curve)
-    bpy.context.collection.objects.link(obj)
-    return obj
-
-
-def add_rod(obj: bpy.types.Object) -> None:
-    activate(obj)
-    bpy.ops.tendril.rod_add()
-
-
-def activate(obj: bpy.types.Object) -> None:
-    bpy.context.view_layer.objects.active = obj
-
-
 # Simulating ------------------------------------------------------------------------------------------------------
 
 
@@ -190,28 +146,6 @@ def largest_stretch(simulation: Simulation, number: int) -> float:
     return float(np.abs(lengths / rod.rest_lengths - 1.0).max())
 
 
-def progress(done: float, doing: str) -> None:
-    width = 40
-    full = round(done * width)
-    end = "\n" if done >= 1.0 else ""
-    sys.stdout.write(f"\r{doing:10s} [{'#' * full}{'.' * (width - full)}] {100 * done:3.0f} %{end}")
-    sys.stdout.flush()
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Blender talks past Python; this hushes the process's own output for a moment."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
 # What is seen ----------------------------------------------------------------------------------------------------
 
 
@@ -237,123 +171,6 @@ def studio(scene: bpy.types.Scene) -> None:
     camera.data.lens = 57.0
     scene.collection.objects.link(camera)
     scene.camera = camera
-
-
-def render_sheet(scene: bpy.types.Scene, path: Path, frames: Sequence[int] = SHEET_FRAMES) -> None:
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples = 12
-    scene.cycles.use_denoising = True
-    scene.cycles.max_bounces = 4
-    scene.render.use_persistent_data = True
-    scene.render.resolution_x, scene.render.resolution_y = TILE
-    scene.view_settings.view_transform = "AgX"
-    scene.view_settings.look = "AgX - Medium High Contrast"
-    rows = -(-len(frames) // COLUMNS)
-    sheet = np.zeros((rows * TILE[1], COLUMNS * TILE[0], 4), dtype=np.float32)
-    with tempfile.TemporaryDirectory() as folder:
-        scene.render.filepath = str(Path(folder) / "tile.png")
-        for number, frame in enumerate(frames):
-            scene.frame_set(frame)
-            with quiet():
-                bpy.ops.render.render(write_still=True)
-            tile = bpy.data.images.load(scene.render.filepath)
-            pixels = np.empty(TILE[0] * TILE[1] * 4, dtype=np.float32)
-            tile.pixels.foreach_get(pixels)
-            bpy.data.images.remove(tile)
-            row, column = divmod(number, COLUMNS)
-            bottom = (rows - 1 - row) * TILE[1]  # images begin at the bottom
-            part = sheet[bottom : bottom + TILE[1], column * TILE[0] : (column + 1) * TILE[0]]
-            part[:] = pixels.reshape(TILE[1], TILE[0], 4)
-            progress((number + 1) / len(frames), "rendering")
-    image = bpy.data.images.new("Sheet", sheet.shape[1], sheet.shape[0])
-    image.pixels.foreach_set(sheet.ravel())
-    image.filepath_raw = str(path.resolve())
-    image.file_format = "PNG"
-    image.save()
-
-
-def material(name: str, colour: tuple[float, float, float], laid: int = 0, metal: bool = False) -> bpy.types.Material:
-    """`laid`: how often the strands of a rope wind around it."""
-    result = bpy.data.materials.new(name)
-    with_nodes(result)
-    nodes, links = result.node_tree.nodes, result.node_tree.links
-    surface = nodes["Principled BSDF"]
-    surface.inputs["Base Color"].default_value = (*colour, 1.0)
-    surface.inputs["Roughness"].default_value = 0.25 if metal else 0.6
-    surface.inputs["Metallic"].default_value = 1.0 if metal else 0.0
-    if laid:
-        # The texture coordinates of a bevelled curve run along it and around it.
-        place, wave, ramp = (nodes.new(f"ShaderNode{kind}") for kind in ("TexCoord", "Math", "ValToRGB"))
-        parts, along, around = (nodes.new(f"ShaderNode{kind}") for kind in ("SeparateXYZ", "Math", "Math"))
-        along.operation = around.operation = "MULTIPLY"
-        along.inputs[1].default_value, around.inputs[1].default_value = 2.0 * math.pi * laid, 2.0 * math.pi * 3.0
-        total = nodes.new("ShaderNodeMath")
-        wave.operation = "SINE"
-        bump = nodes.new("ShaderNodeBump")
-        bump.inputs["Distance"].default_value = 0.01
-        links.new(place.outputs["UV"], parts.inputs[0])
-        links.new(parts.outputs[0], along.inputs[0])
-        links.new(parts.outputs[1], around.inputs[0])
-        links.new(along.outputs[0], total.inputs[0])
-        links.new(around.outputs[0], total.inputs[1])
-        links.new(total.outputs[0], wave.inputs[0])
-        links.new(wave.outputs[0], ramp.inputs[0])
-        links.new(wave.outputs[0], bump.inputs["Height"])
-        ramp.color_ramp.elements[0].color = (*(0.25 * c for c in colour), 1.0)
-        ramp.color_ramp.elements[1].color = (*colour, 1.0)
-        links.new(ramp.outputs[0], surface.inputs["Base Color"])
-        links.new(bump.outputs[0], surface.inputs["Normal"])
-    return result
-
-
-def with_nodes(block: bpy.types.Material | bpy.types.World) -> None:
-    if bpy.app.version < (5, 0):  # since then they always have them
-        block.use_nodes = True
-
-
-def box(name: str, size: tuple[float, float, float], colour: tuple[float, float, float]) -> bpy.types.Object:
-    bpy.ops.mesh.primitive_cube_add(size=1.0)
-    return finish(name, colour, size)
-
-
-def cylinder(name: str, radius: float, depth: float, colour: tuple[float, float, float]) -> bpy.types.Object:
-    bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=depth, vertices=48)
-    bpy.ops.object.shade_auto_smooth()
-    return finish(name, colour)
-
-
-def ring(name: str, radius: float, thickness: float) -> bpy.types.Object:
-    bpy.ops.mesh.primitive_torus_add(
-        major_radius=radius, minor_radius=thickness, rotation=(math.radians(90.0), 0.0, 0.0)
-    )
-    bpy.ops.object.shade_smooth()
-    return finish(name, (0.2, 0.2, 0.21))
-
-
-def finish(
-    name: str, colour: tuple[float, float, float], size: tuple[float, float, float] = (1.0, 1.0, 1.0)
-) -> bpy.types.Object:
-    obj = bpy.context.active_object
-    obj.name = name
-    obj.scale = size
-    obj.data.materials.append(material(name, colour))
-    return obj
-
-
-def area_light(
-    place: tuple[float, float, float], watts: float, size: float, colour: tuple[float, float, float]
-) -> None:
-    light = bpy.data.lights.new("Light", "AREA")
-    light.energy, light.size, light.color = watts, size, colour
-    obj = bpy.data.objects.new("Light", light)
-    obj.location = place
-    target = np.array([0.0, 0.0, 1.4]) - np.array(place)
-    obj.rotation_euler = (
-        math.atan2(math.hypot(target[0], target[1]), -target[2]),
-        0.0,
-        math.atan2(-target[0], target[1]),
-    )
-    bpy.context.scene.collection.objects.link(obj)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,43 @@
+"""Scenes that open ready to play. A sample is a function that builds it in the current scene, and a row in the table below.
+
+`python -m tendril.sample_scenes.samples` makes the .blend files, where the bpy module is installed. The add-on builds them, too, in
+a new scene.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sample:
+    name: str  # of the function, and of the file
+    title: str
+    module: str
+    shows: str
+
+    def build(self) -> None:
+        """In the current scene, which should be empty."""
+        getattr(importlib.import_module(f".{self.module}", __package__), self.name)()
+
+
+TABLE = {
+    sample.name: sample
+    for sample in (
+        Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor"),
+        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends"),
+        Sample("slinky", "Slinky", "ropes", "A long soft spring hangs from a hand that moves"),
+        Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset"),
+        Sample("rope_bridge", "Rope Bridge", "things", "Planks, two ropes, two posts, and a box that drops on them"),
+        Sample("wrecking_ball", "Wrecking Ball", "things", "A ball on a cable knocks over a wall of rigid bodies"),
+        Sample(
+            "wilberforce_pendulum", "Wilberforce Pendulum", "things", "Bouncing becomes turning, and bouncing again"
+        ),
+        Sample("curly_hair", "Curly Hair", "growing", "Curls on a head that shakes"),
+        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist"),
+        Sample("climbing_vine", "Climbing Vine", "growing", "A shoot grows around a pole"),
+        Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it"),
+        Sample("tree_in_wind", "Tree in Wind", "growing", "Curves tied to a tree, wind and turbulence"),
+    )
+}

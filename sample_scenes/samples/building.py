@@ -1,0 +1,120 @@
+"""What the samples have in common: rods, bodies, colliders, attachments, a stage with light and a camera."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ..studio import activate, add_rod, area_light, box, curve_object, finish, with_nodes
+
+Place = tuple[float, float, float]
+Colour = tuple[float, float, float]
+
+WOOD, STEEL, BRICK = (0.3, 0.14, 0.05), (0.55, 0.56, 0.6), (0.45, 0.1, 0.05)
+
+
+def rod(
+    name: str, points: np.ndarray, thickness: float, colour: Colour, kind: str = "POLY", *,
+    laid: int = 0, metal: bool = False, **settings: Any,
+) -> bpy.types.Object:  # fmt: skip
+    """A curve that is a rod, as thick as it looks unless `radius` says otherwise."""
+    obj = curve_object(name, kind, points, thickness, colour, laid, metal)
+    for key, value in settings.items():
+        setattr(obj.tendril, key, value)
+    add_rod(obj)
+    return obj
+
+
+def helix(turns: float, per_turn: int, radius: float, pitch: float, top: float) -> np.ndarray:
+    """Down from a height, about the z axis."""
+    angle = np.arange(round(turns * per_turn) + 1) * 2.0 * math.pi / per_turn
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), top - pitch * angle / (2.0 * math.pi)], axis=1)
+
+
+def ball(name: str, radius: float, at: Place, colour: Colour) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, segments=48, ring_count=24)
+    bpy.ops.object.shade_smooth()
+    obj = finish(name, colour)
+    obj.location = at
+    return obj
+
+
+def block(name: str, size: Place, at: Place, colour: Colour = WOOD) -> bpy.types.Object:
+    """A box whose size is in its mesh, so that nothing is scaled."""
+    obj = box(name, size, colour)
+    for vertex in obj.data.vertices:
+        vertex.co = [c * s for c, s in zip(vertex.co, size, strict=True)]
+    obj.scale = (1.0, 1.0, 1.0)
+    obj.location = at
+    return obj
+
+
+def collide(obj: bpy.types.Object) -> bpy.types.Object:
+    """Rods can't pass it."""
+    activate(obj)
+    bpy.ops.tendril.collider_add()
+    return obj
+
+
+def body(
+    obj: bpy.types.Object, mass: float = 1.0, shape: str = "BOX", kind: str = "ACTIVE", friction: float = 0.6
+) -> bpy.types.Object:
+    """One of Blender's rigid bodies."""
+    activate(obj)
+    bpy.context.view_layer.update()
+    bpy.ops.rigidbody.object_add(type=kind)
+    obj.rigid_body.collision_shape = shape
+    obj.rigid_body.mass = mass
+    obj.rigid_body.friction = friction
+    return obj
+
+
+def attach(what: bpy.types.Object, target: bpy.types.Object, where: str, **settings: Any) -> None:
+    activate(what)
+    bpy.ops.tendril.attachment_add()
+    attachment = what.tendril.attachments[-1]
+    attachment.target, attachment.where = target, where
+    for name, value in settings.items():
+        setattr(attachment, name, value)
+
+
+def handle(name: str, at: Place) -> bpy.types.Object:
+    """An empty, to hold something by."""
+    obj = bpy.data.objects.new(name, None)
+    obj.empty_display_size = 0.1
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location = at
+    return obj
+
+
+def move(obj: bpy.types.Object, path: str, keys: Sequence[tuple[int, Any]]) -> None:
+    for frame, value in keys:
+        setattr(obj, path, value)
+        obj.keyframe_insert(path, frame=frame)
+    setattr(obj, path, keys[0][1])
+
+
+def stage(frames: int, eye: Place, target: Place, lens: float = 50.0, ground: float | None = 0.0) -> None:
+    """Light, a camera that looks at the target, a ground to see shadows on, and how many frames there are."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, frames
+    if ground is not None:
+        floor = block("Ground", (30.0, 30.0, 0.1), (0.0, 0.0, ground - 0.05), (0.2, 0.17, 0.14))
+        floor.hide_select = True
+    area_light((-3.0, -3.5, 5.0), 500.0, 2.0, (1.0, 0.9, 0.78))
+    area_light((3.5, -3.0, 2.5), 150.0, 2.5, (0.7, 0.82, 1.0))
+    world = bpy.data.worlds.new("World")
+    with_nodes(world)
+    world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.25, 0.28, 0.33, 1.0)
+    scene.world = world
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location = eye
+    camera.rotation_euler = (Vector(target) - Vector(eye)).to_track_quat("-Z", "Y").to_euler()
+    camera.data.lens = lens
+    scene.collection.objects.link(camera)
+    scene.camera = camera

@@ -1,0 +1,152 @@
+"""Hair, ribbons, plants and nets."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+
+from ..studio import activate, add_rod, curve_object, cylinder, material
+from .building import attach, ball, collide, handle, move, rod, stage
+
+
+def curly_hair(strands: int = 120, points: int = 20) -> None:
+    """Curls on a head that shakes; inside of it is a skull for them to lie on."""
+    head = ball("Head", 0.1, (0.0, 0.0, 1.0), (0.7, 0.45, 0.32))
+    skull = collide(ball("Skull", 0.096, (0.0, 0.0, 1.0), (0.7, 0.45, 0.32)))
+    skull.parent = head
+    skull.matrix_parent_inverse = head.matrix_basis.inverted()
+    skull.hide_render = True
+    k = np.arange(strands) + 0.5
+    height, around = 1.0 - 0.95 * k / strands, math.pi * (1.0 + math.sqrt(5.0)) * k  # even over the upper half
+    out = np.stack(
+        [np.sqrt(1.0 - height**2) * np.cos(around), np.sqrt(1.0 - height**2) * np.sin(around), height], axis=1
+    )
+    s = np.linspace(0.0, 0.14, points)
+    places = (0.1 + s[None, :, None]) * out[:, None, :]
+    places[:, :, 2] -= 1.5 * s**2
+    hair = bpy.data.hair_curves.new("Hair")
+    hair.add_curves([points] * strands)
+    hair.attributes["position"].data.foreach_set("vector", places.astype(np.float32).ravel())
+    hair.surface = head
+    hair.materials.append(material("Hair", (0.12, 0.04, 0.015)))
+    obj = bpy.data.objects.new("Hair", hair)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.parent = head
+    for key, value in {"material": "HUMAN_HAIR", "radius": 6e-5, "rest_shape": "CURLY", "curl_radius": 0.006,
+                       "curl_length": 0.035, "start_hold": "CLAMP"}.items():  # fmt: skip
+        setattr(obj.tendril, key, value)
+    add_rod(obj)
+    if "radius" not in hair.attributes:
+        hair.attributes.new("radius", "FLOAT", "POINT")
+    hair.attributes["radius"].data.foreach_set("value", np.full(strands * points, 8e-4, np.float32))
+    shake = [(1 + 6 * k, (0.06 * math.sin(1.2 * k), 0.0, 1.0)) for k in range(15)]
+    move(head, "location", shake)
+    stage(85, (0.25, -1.0, 1.1), (0.0, 0.0, 0.98), 70.0, ground=None)
+
+
+def ribbon() -> None:
+    """A gymnast's ribbon on a stick that draws circles. What is seen is the rod's own section, as it twists."""
+    points = np.linspace((0.0, 0.0, 1.6), (2.0, 0.0, 1.6), 70)
+    obj = curve_object("Ribbon", "POLY", points, 0.0, (0.75, 0.05, 0.2))
+    obj.data.extrude = 0.03
+    obj.data.splines[0].points.foreach_set("tilt", np.full(len(points), 0.5 * math.pi))  # it lies flat
+    settings = {"material": "CUSTOM", "young_modulus": 2e7, "poisson_ratio": 0.3, "density": 900.0, "damping_time": 0.01,
+                "strands": 1.0, "section": "RIBBON", "radius": 0.03, "flatness": 0.01, "start_hold": "FREE"}  # fmt: skip
+    for key, value in settings.items():
+        setattr(obj.tendril, key, value)
+    add_rod(obj)
+    stick = handle("Stick", (0.0, 0.0, 1.6))
+    attach(obj, stick, "START", use_rotation=True)
+    turns = [
+        (1 + 3 * k, (0.3 * math.sin(0.9 * k), 0.15 * math.sin(0.45 * k), 1.3 + 0.3 * math.cos(0.9 * k)))
+        for k in range(37)
+    ]
+    move(stick, "location", turns)
+    stage(109, (0.8, -4.0, 1.3), (0.4, 0.0, 0.9))
+
+
+def climbing_vine() -> None:
+    """A shoot with a curl of its own grows, and winds up a pole."""
+    pole = collide(cylinder("Pole", 0.05, 1.6, (0.35, 0.2, 0.08)))
+    pole.location = (0.0, 0.0, 0.8)
+    angle = np.linspace(0.0, 2.2 * 2.0 * math.pi, 60)
+    points = np.stack([0.062 * np.cos(angle), 0.062 * np.sin(angle), 0.1 + 0.035 * angle / math.pi], axis=1)
+    vine = rod("Vine", points, 0.006, (0.1, 0.35, 0.05), material="VINE", start_hold="CLAMP", friction=0.0)
+    vine.tendril.length_factor = 1.0
+    vine.tendril.keyframe_insert("length_factor", frame=1)
+    vine.tendril.length_factor = 2.6
+    vine.tendril.keyframe_insert("length_factor", frame=120)
+    bpy.context.scene.frame_set(1)
+    stage(120, (0.5, -1.9, 0.8), (0.0, 0.0, 0.5))
+
+
+def fishing_net(cells: int = 12) -> None:
+    """A net hung by its four corners catches a ball that is pushed up from below and sinks back."""
+    n = cells + 1
+    at = np.linspace(-0.6, 0.6, n)
+    points = [(float(x), float(y), 1.0) for y in at for x in at]
+    edges = [(r * n + c, r * n + c + 1) for r in range(n) for c in range(cells)]
+    edges += [(r * n + c, (r + 1) * n + c) for r in range(cells) for c in range(n)]
+    mesh = bpy.data.meshes.new("Net")
+    mesh.from_pydata(points, edges, [])
+    net = bpy.data.objects.new("Net", mesh)
+    bpy.context.scene.collection.objects.link(net)
+    net.vertex_groups.new(name="Pins").add([0, cells, n * n - n, n * n - 1], 1.0, "REPLACE")
+    for key, value in {"material": "NYLON_ROPE", "radius": 0.004, "pin_group": "Pins"}.items():
+        setattr(net.tendril, key, value)
+    add_rod(net)
+    skin = net.modifiers.new("Cords", "SKIN")
+    for vertex in mesh.skin_vertices[0].data:
+        vertex.radius = (0.006, 0.006)
+    skin.use_smooth_shade = True
+    mesh.materials.append(material("Net", (0.05, 0.35, 0.4)))
+    float_ = collide(ball("Ball", 0.2, (0.1, 0.05, 0.5), (0.8, 0.3, 0.02)))
+    move(float_, "location", [(1, (0.1, 0.05, 0.5)), (36, (0.1, 0.05, 1.25)), (72, (0.1, 0.05, 0.4))])
+    stage(96, (1.2, -3.0, 1.7), (0.0, 0.0, 0.85))
+
+
+def tree_in_wind() -> None:
+    """Branches tied to one tree sway in a wind with eddies."""
+    rng = np.random.default_rng(5)
+    curve = bpy.data.curves.new("Tree", "CURVE")
+    curve.dimensions, curve.bevel_depth, curve.use_fill_caps = "3D", 0.03, True
+
+    def branch(start: np.ndarray, along: np.ndarray, length: float, thick: float, level: int) -> None:
+        spline = curve.splines.new("POLY")
+        count = 4 + level
+        places = start + np.linspace(0.0, length, count)[:, None] * along
+        spline.points.add(count - 1)
+        spline.points.foreach_set("co", np.hstack([places, np.ones((count, 1))]).ravel())
+        spline.points.foreach_set("radius", np.linspace(thick, 0.75 * thick, count))
+        spline.points.foreach_set("weight_softbody", np.zeros(count))
+        if level == 3:
+            spline.points[0].weight_softbody = 1.0
+        if level == 0:
+            return
+        side = np.cross(along, rng.standard_normal(3))
+        side /= np.linalg.norm(side)
+        for lean, shrink in ((0.4, 0.8), (-0.7, 0.7)):
+            way = math.cos(lean) * along + math.sin(lean) * side
+            branch(places[-1], way / np.linalg.norm(way), shrink * length, 0.7 * thick, level - 1)
+
+    branch(np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.8, 1.0, 3)
+    curve.materials.append(material("Tree", (0.25, 0.14, 0.06)))
+    obj = bpy.data.objects.new("Tree", curve)
+    bpy.context.scene.collection.objects.link(obj)
+    activate(obj)
+    settings = {"material": "CUSTOM", "young_modulus": 1.5e8, "poisson_ratio": 0.3, "density": 600.0, "damping_time": 0.01,
+                "strands": 1.0, "tie_splines": True,
+                "tie_distance": 0.005, "radius_from": "CURVE", "pin_by_weight": True, "clamp_pins": True,
+                "start_hold": "FREE"}  # fmt: skip
+    for key, value in settings.items():
+        setattr(obj.tendril, key, value)
+    add_rod(obj)
+    bpy.context.scene.tendril.wind = (9.0, 0.0, 0.0)
+    eddies = handle("Eddies", (0.0, 0.0, 1.5))
+    activate(eddies)
+    bpy.ops.object.forcefield_toggle()
+    eddies.field.type, eddies.field.strength, eddies.field.size = "TURBULENCE", 12.0, 1.0
+    move(eddies, "location", [(1, (0.0, 0.0, 1.5)), (121, (20.0, 0.0, 1.5))])
+    stage(120, (0.5, -5.2, 1.4), (0.3, 0.0, 1.15))
