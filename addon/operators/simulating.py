@@ -63,9 +63,10 @@ class Simulates:
         return {"RUNNING_MODAL"}
 
     def _advance(self, context: bpy.types.Context, until: float) -> set[str] | None:
-        """Bakes on until that time; gives the result when it is done."""
+        """Goes on until that time, by one frame at least; gives the result when it is done."""
         try:
             with solver.at_once():
+                self._progress = next(self._steps)
                 while time.monotonic() < until:
                     self._progress = next(self._steps)
         except StopIteration as end:
