@@ -36,7 +36,7 @@ TABLE = {
         ),
         Sample("curly_hair", "Curly Hair", "growing", "Curls on a head that shakes"),
         Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist"),
-        Sample("climbing_vine", "Climbing Vine", "growing", "A shoot grows around a pole"),
+        Sample("climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole"),
         Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it"),
         Sample("tree_in_wind", "Tree in Wind", "growing", "Curves tied to a tree, wind and turbulence"),
     )

@@ -47,39 +47,39 @@ def curly_hair(strands: int = 120, points: int = 20) -> None:
 
 
 def ribbon() -> None:
-    """A gymnast's ribbon on a stick that draws circles. What is seen is the rod's own section, as it twists."""
-    points = np.linspace((0.0, 0.0, 1.6), (2.0, 0.0, 1.6), 70)
+    """A ribbon hangs from a stick that draws circles. What is seen is the rod's own section, as it twists."""
+    points = np.linspace((0.0, 0.0, 1.9), (0.0, 0.0, 0.3), 60)
     obj = curve_object("Ribbon", "POLY", points, 0.0, (0.75, 0.05, 0.2))
     obj.data.extrude = 0.03
-    obj.data.splines[0].points.foreach_set("tilt", np.full(len(points), 0.5 * math.pi))  # it lies flat
-    settings = {"material": "CUSTOM", "young_modulus": 2e7, "poisson_ratio": 0.3, "density": 900.0, "damping_time": 0.01,
-                "strands": 1.0, "section": "RIBBON", "radius": 0.03, "flatness": 0.01, "start_hold": "FREE"}  # fmt: skip
+    settings = {"material": "CUSTOM", "young_modulus": 5e7, "poisson_ratio": 0.3, "density": 900.0, "damping_time": 0.01,
+                "strands": 1.0, "section": "RIBBON", "radius": 0.03, "flatness": 0.02, "start_hold": "FREE"}  # fmt: skip
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
     add_rod(obj)
-    stick = handle("Stick", (0.0, 0.0, 1.6))
+    stick = handle("Stick", (0.0, 0.0, 1.9))
     attach(obj, stick, "START", use_rotation=True)
     turns = [
         (1 + 3 * k, (0.3 * math.sin(0.9 * k), 0.15 * math.sin(0.45 * k), 1.3 + 0.3 * math.cos(0.9 * k)))
         for k in range(37)
     ]
     move(stick, "location", turns)
-    stage(109, (0.8, -4.0, 1.3), (0.4, 0.0, 0.9))
+    stage(109, (0.5, -3.6, 1.3), (0.0, -0.2, 1.05))
 
 
 def climbing_vine() -> None:
-    """A shoot with a curl of its own grows, and winds up a pole."""
+    """A shoot in wide turns about a pole grows and curls, and takes hold of it."""
     pole = collide(cylinder("Pole", 0.05, 1.6, (0.35, 0.2, 0.08)))
     pole.location = (0.0, 0.0, 0.8)
-    angle = np.linspace(0.0, 2.2 * 2.0 * math.pi, 60)
-    points = np.stack([0.062 * np.cos(angle), 0.062 * np.sin(angle), 0.1 + 0.035 * angle / math.pi], axis=1)
-    vine = rod("Vine", points, 0.006, (0.1, 0.35, 0.05), material="VINE", start_hold="CLAMP", friction=0.0)
-    vine.tendril.length_factor = 1.0
-    vine.tendril.keyframe_insert("length_factor", frame=1)
-    vine.tendril.length_factor = 2.6
-    vine.tendril.keyframe_insert("length_factor", frame=120)
+    angle = np.linspace(0.0, 3.5 * 2.0 * math.pi, 100)
+    points = np.stack([0.12 * np.cos(angle), 0.12 * np.sin(angle), 1.05 * angle / angle[-1]], axis=1)
+    vine = rod("Vine", points, 0.007, (0.1, 0.35, 0.05), material="VINE", start_hold="CLAMP")
+    for name, grown in (("length_factor", 1.15), ("curl_factor", 2.2)):
+        setattr(vine.tendril, name, 1.0)
+        vine.tendril.keyframe_insert(name, frame=1)
+        setattr(vine.tendril, name, grown)
+        vine.tendril.keyframe_insert(name, frame=100)
     bpy.context.scene.frame_set(1)
-    stage(120, (0.5, -1.9, 0.8), (0.0, 0.0, 0.5))
+    stage(120, (0.6, -2.4, 0.9), (0.0, 0.0, 0.62))
 
 
 def fishing_net(cells: int = 12) -> None:
