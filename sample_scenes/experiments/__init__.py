@@ -69,6 +69,7 @@ TABLE = {
         _row("ribbon", "A ribbon of rods falls on the ground", "Spillmann and Teschner 2009, Fig. 15"),
         _row("spheroid", "A cage of four rods is turned to an eight", "Spillmann and Teschner 2009, Fig. 13"),
         _row("rings", "A chain of rings", "Spillmann and Teschner 2009, Fig. 1"),
+        _row("heavy_bodies", "Two heavy bodies fall on two trusses", "Spillmann and Teschner 2009, Fig. 1"),
         _row("draped_nets", "Nets thrown over spheres", "Spillmann and Teschner 2009, Fig. 16"),
         _row("trusses", "Trusses with and without torsion", "Spillmann and Teschner 2009, Fig. 14"),
         _row("clothoid_series", "Power series of a clothoid", "Casati and Bertails-Descoubes 2013, Figs. 3, 4 and 6"),

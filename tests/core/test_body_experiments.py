@@ -9,7 +9,7 @@ import pytest
 from tendril.sample_scenes.experiments import TABLE, torsion_pendulum, wilberforce
 
 
-@pytest.mark.parametrize("name", ["transducer", "heavy_ball"])
+@pytest.mark.parametrize("name", ["transducer", "heavy_ball", "heavy_bodies"])
 def test_experiment(name: str) -> None:
     outcome = TABLE[name].run()
     assert not [number for number in outcome.numbers if not number.within]
