@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Mapping
 
 import bpy
 
@@ -24,9 +25,10 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
     to, rigid bodies stand as they did."""
     if bullet.is_hidden(scene):
         return
-    if scene.frame_current <= scenes.first_frame_of(scene) and not memory.rendering:
+    first = scenes.first_frame_of(scene)
+    if scene.frame_current <= first and not memory.rendering:
         bodies.put_back(scene)
-    if memory.standing.get(scene.session_uid) != scenes.first_frame_of(scene):
+    if memory.standing.get(scene.session_uid) != first:
         return
     if memory.rendering or scene.tendril.disk_baked:
         return
@@ -46,24 +48,27 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
         return
     came_from_start = memory.standing.get(scene.session_uid) == scenes.first_frame_of(scene)
     stand(scene)
-    migration.migrate(bpy.data.objects)  # of another file, some may have been appended
-    give_unique_ids()
+    own = list(rods.own_rods_in(bpy.data.objects))
+    everybody = [obj for obj in own if obj.data.library is None]
+    migration.migrate(everybody)  # of another file, some may have been appended
+    give_unique_ids(everybody)
     if scene.tendril.disk_baked:
         rendering.show_there(scene)
         return
     objects = memory.taking_part(scene)
     memory.hush(objects)
-    for obj in rods.out_of_reach(scene.objects):
-        memory.tell([obj.tendril.uid], "The curve is linked from another file: make a library override of it, too")
+    for obj in own if len(own) > len(everybody) else ():
+        if obj.data.library is not None:
+            memory.tell([obj.tendril.uid], "The curve is linked from another file: make a library override of it, too")
     if objects:
         with told_at(objects):
-            _visit(scene, depsgraph, objects, came_from_start)
+            _visit(scene, depsgraph, objects, rods.owners_of_curves(everybody), came_from_start)
 
 
 def after_load() -> None:
     memory.clear()
     bullet.lose()
-    migration.migrate(bpy.data.objects)
+    migration.migrate(rods.rods_in(bpy.data.objects))
     for scene in bpy.data.scenes:
         stand(scene)
 
@@ -87,30 +92,38 @@ def still_fits(scene: bpy.types.Scene) -> bool:
     return running is not None and description is not None and running.description.signature == description.signature
 
 
-def give_unique_ids() -> None:
-    """A duplicated object brings the uid of its original along; the later one by name gets its own."""
-    marked = [obj.tendril for obj in rods.rods_in(bpy.data.objects)]
-    marked += [obj.tendril_body for scene in bpy.data.scenes for obj in rigid_bodies.dynamic_bodies(scene)]
+def give_unique_ids(everybody: Iterable[bpy.types.Object]) -> None:
+    """A duplicated object brings the uid of its original along; the later one by name gets its own. For all rods of the file."""
+    marked = [obj.tendril for obj in everybody]
+    for scene in bpy.data.scenes:
+        if scene.rigidbody_world is not None:
+            marked += [obj.tendril_body for obj in rigid_bodies.dynamic_bodies(scene)]
     seen = {""}
     for mark in marked:
-        if mark.uid in seen:
-            mark.uid = uuid.uuid4().hex
-        seen.add(mark.uid)
+        uid = mark.uid
+        if uid in seen:
+            uid = mark.uid = uuid.uuid4().hex
+        seen.add(uid)
 
 
-def _visit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Objects, came_from_start: bool) -> None:
+def _visit(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    objects: Objects,
+    owners: Mapping[bpy.types.ID, bpy.types.Object],
+    came_from_start: bool,
+) -> None:
     frame, whole = scene.frame_current, scene.frame_subframe == 0.0
     first, last = scenes.first_frame_of(scene), scenes.last_frame_of(scene)
     poses: dict[str, Array] = {}
     able: Objects = {}
-    owners = rods.owners_of_curves()
+    running = running_of(scene)
     for uid, obj in objects.items():
         with told_at([uid]):
-            for key, pose in rods.poses_of(obj, scene, depsgraph):
-                poses[key] = pose
+            poses.update(rods.poses_of(obj, scene, depsgraph))
             check_showable(obj, owners[obj.data])
-            if take_edits(obj) and running_of(scene) is not None:
-                running_of(scene).outdated = True
+            if take_edits(obj) and running is not None:
+                running.outdated = True
             able[uid] = obj
     if frame <= first:
         for obj in able.values():
@@ -227,19 +240,16 @@ def _go_on(
         solver.require(running.description, scene)
         running.resume(scene, colliders.moved_colliders(scene, depsgraph, known)[0])
     elif running.simulation is not None and frame == running.last_frame + 1:
-        places, lost = colliders.moved_colliders(scene, depsgraph, known)
+        places, lost = colliders.moved_colliders(scene, depsgraph, known) if known else ({}, [])
         said = memory.collider_notes.setdefault(scene.session_uid, [])
         said += [note for note in lost if note not in said]
-        for uid, obj in objects.items():
-            with told_at([uid]):
-                if uid in running.uids:
-                    running.release(uid, attachments.let_go(obj, depsgraph))
         running.surround(changes.surroundings(scene, depsgraph))
         for uid, obj in objects.items():
             with told_at([uid]):
-                if uid in running.uids:
-                    start = running.description.parts[uid].described.start_length
-                    running.alter(uid, changes.factors(obj, start))
+                part = running.description.parts.get(uid)
+                if part is not None:
+                    running.release(uid, attachments.let_go(obj, depsgraph))
+                    running.alter(uid, changes.factors(obj, part.described.start_length))
         running.step(poses, places, rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {})
         if running.writes:
             with told_of_disk(scene):

@@ -212,8 +212,12 @@ def told_of_disk(scene: bpy.types.Scene) -> Iterator[None]:
 
 def taking_part(scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
     """The rods to be simulated, by uid. Baked ones are needed only for what still moves and runs into them."""
-    found = {obj.tendril.uid: obj for obj in rods.rods_in(scene.objects)}
-    moving = {uid: obj for uid, obj in found.items() if not obj.tendril.baked}
+    found, moving = {}, {}
+    for obj in rods.rods_in(scene.objects):
+        settings = obj.tendril
+        found[settings.uid] = obj
+        if not settings.baked:
+            moving[settings.uid] = obj
     return found if moving and scene.tendril.rod_contact else moving
 
 

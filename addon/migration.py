@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import Material
-from .bridge.rods import MATERIALS, rods_in
+from .bridge.rods import MATERIALS
 
 Settings = bpy.types.PropertyGroup
 
@@ -29,12 +29,12 @@ STEPS: tuple[Callable[[Settings], None], ...] = (_tell_vine_from_custom,)  # fro
 FORMAT = len(STEPS)
 
 
-def migrate(objects: Iterable[bpy.types.Object]) -> None:
-    """Brings the settings of all rods to the format of this version. Those of newer ones stay as they are."""
-    for obj in rods_in(objects):
-        for step in STEPS[obj.tendril.format :]:
-            step(obj.tendril)
+def migrate(rods: Iterable[bpy.types.Object]) -> None:
+    """Brings the settings of rods to the format of this version. Those of newer ones stay as they are."""
+    for obj in rods:
         if obj.tendril.format < FORMAT:
+            for step in STEPS[obj.tendril.format :]:
+                step(obj.tendril)
             obj.tendril.format = FORMAT
 
 

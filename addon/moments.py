@@ -12,9 +12,10 @@ import os
 import shutil
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 import numpy as np
@@ -33,17 +34,15 @@ MOST_ROWS = 2**31
 MOST_CONTENTS = 2**27  # bytes of a table of contents: millions of rods
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """A frame as it is shown."""
 
     rows: Mapping[str, Rows]  # of the curves, by the uid of the rod
     poses: Mapping[str, Array]  # where things stood, by their keys
     released: frozenset[str] = frozenset()  # attachments that have let go
     not_exact_since: int | None = None
-    bodies: Mapping[str, Array] = field(
-        default_factory=dict
-    )  # (4, 4) of rigid bodies, as objects show them, by their keys
+    # (4, 4) of rigid bodies, as objects show them, by their keys
+    bodies: Mapping[str, Array] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

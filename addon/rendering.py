@@ -31,7 +31,7 @@ def show_there(scene: bpy.types.Scene) -> bool:
     be said of one of them."""
     frame, first, last = scene.frame_current, scenes.first_frame_of(scene), scenes.last_frame_of(scene)
     objects = {uid: obj for uid, obj in memory.taking_part(scene).items() if not obj.tendril.baked}
-    owners, shown = rods.owners_of_curves(), memory.shown_of(scene)
+    owners, shown = rods.owners_of_curves(rods.rods_in(bpy.data.objects)), memory.shown_of(scene)
     memory.hush(objects)
     for uid, obj in objects.items():
         with told_at([uid]):

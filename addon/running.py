@@ -52,6 +52,7 @@ class Running:
     released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
     altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # by uid, in the simulation that runs
+    around: Mapping[str, Any] | None = None  # what acts on rods in the simulation that runs
     outdated: bool = False
     not_exact_since: int | None = None
 
@@ -103,7 +104,7 @@ class Running:
         moment = self.moment(last)
         state = self.states.get(last)
         simulation = self._make_simulation(scene)
-        self.altered = {}
+        self.altered, self.around = {}, None
         simulation.restore(self.disk.state(last) if state is None else state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
@@ -129,7 +130,9 @@ class Running:
 
     def surround(self, with_what: Mapping[str, Any]) -> None:
         """What acts on the rods in the next step."""
-        self.simulation.surround(**with_what)
+        if with_what != self.around:
+            self.simulation.surround(**with_what)
+            self.around = with_what
 
     def alter(self, uid: str, factors: Mapping[str, float]) -> None:
         """How a rod is other than it was described in the next step. Raises TendrilError if it can't be."""
@@ -165,8 +168,10 @@ class Running:
         self._keep_state()
 
     def _keep_state(self) -> None:
-        size, spent = 8 * self.simulation.state_size, 8 * self.simulation.state_size * len(self.states)
-        if (self.last_frame - self.first_frame) % STATE_EVERY == 0 and (not self.states or size + spent <= MOST_STATES):
+        if (self.last_frame - self.first_frame) % STATE_EVERY:
+            return
+        together = 8 * self.simulation.state_size * (len(self.states) + 1)
+        if not self.states or together <= MOST_STATES:
             self.states[self.last_frame] = self.simulation.state()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Protocol
@@ -31,11 +32,11 @@ def check_showable(obj: bpy.types.Object, owner: bpy.types.Object) -> None:
 def take_edits(obj: bpy.types.Object) -> bool:
     """What is changed while the curve shows its drawn shape is drawn. So are points added or removed at any time.
     True if there was something."""
-    kept_fits = curves.keeps_drawn(obj.data)
-    if kept_fits and (not obj.tendril.shows_drawn or curves.is_as_drawn(obj.data)):
+    settings, data = obj.tendril, obj.data
+    if curves.keeps_drawn(data) and (not settings.shows_drawn or curves.is_as_drawn(data)):
         return False
-    curves.keep_drawn(obj.data)
-    obj.tendril.shows_drawn = True
+    curves.keep_drawn(data)
+    settings.shows_drawn = True
     return True
 
 
@@ -79,13 +80,14 @@ class Recorded:
 
 def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: float, first: int, last: int) -> None:
     """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves."""
-    uid = obj.tendril.uid
+    settings, data = obj.tendril, obj.data
+    uid = settings.uid
     if frames is None or uid not in frames.uids:
         if frame > first:
             left_out = {} if frames is None else frames.left_out
             raise Unable(left_out.get(uid, f"Not simulated yet: play from frame {first}"))
         return
-    if not frames.fits(uid, obj.data):
+    if not frames.fits(uid, data):
         raise Unable(f"The curve has other points than were simulated: go to frame {first}")
     shown = min(max(frame, frames.first_frame), frames.last_frame)
     moment = frames.moment(shown)
@@ -98,11 +100,12 @@ def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: floa
     elif shown == frames.first_frame >= frame:
         show_drawn(obj)
         return
-    if not np.all(np.isfinite(rows)):
+    # The square is quick to find, and only too large a number if it is not finite itself.
+    if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
         raise TendrilError(f"frame {shown}", rows, "it is not finite and was not shown: please report this scene")
-    curves.free_handles(obj.data)
-    curves.write_rows(obj.data, rows)
-    if obj.tendril.shows_drawn:  # what is set anew, even to the same, makes Blender evaluate the object once more
-        obj.tendril.shows_drawn = False
+    curves.free_handles(data)
+    curves.write_rows(data, rows)
+    if settings.shows_drawn:  # what is set anew, even to the same, makes Blender evaluate the object once more
+        settings.shows_drawn = False
     if shown < min(frame, last):
         raise Unable(f"Simulated up to frame {shown}: go on from there")

@@ -34,11 +34,12 @@ def attached_poses(
 
 def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
     """What lets go now, because its influence, which may be animated, is low: attachments, and the pins of the object itself."""
-    uid, gone = obj.tendril.uid, set()
-    if len(obj.tendril.attachments):
+    settings = obj.tendril
+    uid, gone = settings.uid, set()
+    if len(settings.attachments):
         attachments = obj.evaluated_get(depsgraph).tendril.attachments
         gone = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
-    if obj.tendril.pin_influence < LETS_GO_BELOW:
+    if settings.pin_influence < LETS_GO_BELOW:
         gone |= {uid, roots.key_of(uid)}
     return gone
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
-import numpy as np
 
 from .fields import read_fields
 from .poses import metres_per_unit
@@ -23,11 +22,11 @@ def surroundings(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict
 def around(scene: bpy.types.Scene) -> dict[str, Any]:
     """Gravity and air, in the words of the core."""
     shared, scale = scene.tendril, metres_per_unit(scene)
-    gravity = np.array(scene.gravity, dtype=np.float64) * (scale * shared.gravity_weight)
+    pull = scale * shared.gravity_weight
     return {
-        "gravity": gravity if scene.use_gravity else np.zeros(3),
+        "gravity": tuple(pull * value for value in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
         "air_density": shared.air_density,
-        "wind": np.array(shared.wind, dtype=np.float64) * scale,
+        "wind": tuple(scale * value for value in shared.wind),
         "drag": shared.drag,
     }
 

@@ -64,8 +64,18 @@ def layout(curve: bpy.types.ID) -> tuple[tuple[str, int], ...]:
 def row_count(curve: bpy.types.ID) -> int:
     if points.are_in(curve):
         return points.row_count(curve)
-    own = sum(3 * len(s.bezier_points) if s.type == "BEZIER" else len(s.points) for s in curve.splines)
-    return own + rows_of_tilts(sum(len(s.bezier_points) or len(s.points) for s in curve.splines)) * is_tilted(curve)
+    return _counts(curve)[0]
+
+
+def _counts(curve: bpy.types.Curve) -> tuple[int, int]:
+    """How many rows a curve has, and types of handles."""
+    bezier = plain = 0
+    for spline in curve.splines:
+        if spline.type == "BEZIER":
+            bezier += len(spline.bezier_points)
+        else:
+            plain += len(spline.points)
+    return 3 * bezier + plain + (rows_of_tilts(bezier + plain) if is_tilted(curve) else 0), 2 * bezier
 
 
 def is_tilted(curve: bpy.types.ID) -> bool:
@@ -180,9 +190,8 @@ def drawn_rows(curve: bpy.types.Curve) -> Rows | None:
 def keeps_drawn(curve: bpy.types.Curve) -> bool:
     """Whether there is a drawn shape of as many points as the curve has now."""
     kept, handles = curve.get(DRAWN), curve.get(DRAWN_HANDLES)
-    if kept is None or len(kept) != 3 * row_count(curve) or handles is None:
-        return False
-    return len(handles) == 2 * sum(len(spline.bezier_points) for spline in _splines(curve))
+    rows, types = (points.row_count(curve), 0) if points.are_in(curve) else _counts(curve)
+    return kept is not None and len(kept) == 3 * rows and handles is not None and len(handles) == types
 
 
 def is_as_drawn(curve: bpy.types.Curve) -> bool:
@@ -225,7 +234,7 @@ def restore_dimensions(curve: bpy.types.Curve) -> None:
 
 
 def _splines(curve: bpy.types.ID) -> Iterable[bpy.types.Spline]:
-    return curve.splines if isinstance(curve, bpy.types.Curve) else ()
+    return () if points.are_in(curve) else curve.splines
 
 
 def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:

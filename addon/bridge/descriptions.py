@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ class RodDescription:
 
     tilts: Tilts | None = None  # if control points are to be tilted as the material turns
 
-    @property
+    @cached_property
     def layout(self) -> tuple[tuple[str, int], ...]:
         sizes = tuple((kind.type, kind.count) for kind in self.kinds)
         return sizes if self.tilts is None else (*sizes, ("TILT", 1))
@@ -81,7 +82,7 @@ class RodDescription:
         """The rows that show a frame on the object, which stands at `pose`."""
         frames = self._frames(frame, first_rod)
         controls = [s.controls(x, d) for s, (x, d) in zip(self.strands, frames, strict=True)]
-        rows = in_space_of(pose, np.concatenate(controls))
+        rows = in_space_of(pose, controls[0] if len(controls) == 1 else np.concatenate(controls))
         if self.tilts is None:
             return rows
         return with_tilts(rows, self.tilts.at(self.strands, frames, rows.astype(np.float64), pose))
@@ -114,7 +115,7 @@ class PointsDescription(RodDescription):
     ends: NDArray[np.int64]  # (m, 2) vertices of all edges
     count: int  # of rows that are points; attributes follow
 
-    @property
+    @cached_property
     def layout(self) -> tuple[tuple[str, int], ...]:
         return self.drawn_layout
 

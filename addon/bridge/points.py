@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 Rows = NDArray[np.float32]
 Values = NDArray[np.float64]
 
+# Each look into bpy.types takes as long as writing the points of a short rope.
+_MESH, _CURVES = bpy.types.Mesh, bpy.types.Curves
+
 # Newtons, and radians per metre.
 ATTRIBUTES = ("tension", "twist")
 
 
 def are_in(data: bpy.types.ID) -> bool:
-    return isinstance(data, (bpy.types.Mesh, bpy.types.Curves))
+    return isinstance(data, (_MESH, _CURVES))
 
 
 def count(data: bpy.types.ID) -> int:
-    return len(data.vertices if isinstance(data, bpy.types.Mesh) else data.points)
+    return len(data.vertices if isinstance(data, _MESH) else data.points)
 
 
 def has_attributes(data: bpy.types.ID) -> bool:
@@ -40,7 +43,7 @@ def rows_of_attributes(n: int) -> int:
 
 def layout(data: bpy.types.ID) -> tuple[tuple[str, int], ...]:
     """What must agree for rows to be written."""
-    if isinstance(data, bpy.types.Mesh):
+    if isinstance(data, _MESH):
         return ("MESH", row_count(data)), ("EDGES", len(data.edges))
     return ("HAIR", row_count(data)), ("STRANDS", len(data.curves))
 
@@ -58,7 +61,7 @@ def read_rows(data: bpy.types.ID) -> Rows:
 
 def write_rows(data: bpy.types.ID, rows: Rows) -> None:
     n = count(data)
-    if isinstance(data, bpy.types.Mesh):
+    if isinstance(data, _MESH):
         data.vertices.foreach_set("co", np.ascontiguousarray(rows[:n]).ravel())
     else:
         data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(rows[:n]).ravel())
@@ -66,7 +69,7 @@ def write_rows(data: bpy.types.ID, rows: Rows) -> None:
         values = np.ascontiguousarray(rows[n:]).ravel()
         for k, name in enumerate(ATTRIBUTES):
             data.attributes[name].data.foreach_set("value", values[k * n : (k + 1) * n])
-    if isinstance(data, bpy.types.Mesh):
+    if isinstance(data, _MESH):
         data.update()  # normals
     data.update_tag()
 
@@ -90,7 +93,7 @@ def set_attributes(data: bpy.types.ID, wanted: bool) -> None:
 def weights(obj: bpy.types.Object, name: str) -> Values | None:
     """A weight for each point: of a vertex group of that name, or of an attribute; None if there is none."""
     data = obj.data
-    if isinstance(data, bpy.types.Mesh) and name in obj.vertex_groups:
+    if isinstance(data, _MESH) and name in obj.vertex_groups:
         group = obj.vertex_groups[name].index
         found = np.zeros(len(data.vertices))
         for vertex in data.vertices:

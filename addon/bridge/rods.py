@@ -51,17 +51,17 @@ def is_net(obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" or (obj.type == "CURVE" and obj.tendril.tie_splines)
 
 
-def rods_in(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
+def rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:
     """Rods that can be simulated: those of linked libraries belong to another file."""
-    for obj in objects:
-        if is_rod(obj) and obj.library is None and obj.data.library is None:
+    for obj in own_rods_in(objects):
+        if obj.data.library is None:
             yield obj
 
 
-def out_of_reach(objects: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.Object]:
-    """Rods of this file whose curves are of another."""
+def own_rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:
+    """Rods of this file; the curves of some may be of another."""
     for obj in objects:
-        if is_rod(obj) and obj.library is None and obj.data.library is not None:
+        if obj.type in KINDS and obj.tendril.enabled and obj.library is None:
             yield obj
 
 
@@ -79,10 +79,10 @@ def has_shape_keys(obj: bpy.types.Object) -> bool:
     return getattr(obj.data, "shape_keys", None) is not None  # hair can't have any
 
 
-def owners_of_curves() -> dict[bpy.types.Curve, bpy.types.Object]:
-    """The rod that moves a curve: the first by name, if several objects share it."""
+def owners_of_curves(rods: Iterable[bpy.types.Object]) -> dict[bpy.types.Curve, bpy.types.Object]:
+    """The rod that moves a curve: the first by name, if several objects share it. `rods` are all of the file."""
     owners: dict[bpy.types.Curve, bpy.types.Object] = {}
-    for obj in rods_in(bpy.data.objects):
+    for obj in rods:
         owners.setdefault(obj.data, obj)
     return owners
 
@@ -99,7 +99,7 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
         return f'"{obj.name}" is in Edit Mode: leave it first'
     if obj.tendril.enabled:
         return f'"{obj.name}" is a rod already'
-    if obj.data in owners_of_curves():
+    if obj.data in owners_of_curves(rods_in(bpy.data.objects)):
         return f'"{obj.name}" shares its curve with another rod: make it a single user first'
     if has_shape_keys(obj):
         return f'"{obj.name}" has shape keys, which would hide the simulation: remove them first'
@@ -110,9 +110,11 @@ def poses_of(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> Iterator[tuple[str, Array]]:
     """Where the object stands, by its uid, and what it is attached to. Raises TendrilError for what can't be found."""
-    uid = obj.tendril.uid
+    settings = obj.tendril
+    uid = settings.uid
     yield uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
-    yield from attached_poses(obj, scene, depsgraph)
+    if len(settings.attachments):
+        yield from attached_poses(obj, scene, depsgraph)
     if roots.surface_of(obj) is not None:
         frames = roots.frames(obj, scene, depsgraph)
         if frames is not None:

@@ -10,6 +10,7 @@ import bpy
 
 from .. import live, memory, solver
 from ..baking.errors import BakeError
+from ..bridge.rods import rods_in
 
 # How long the window may wait for the next event while frames are simulated, s.
 PATIENCE = 0.05
@@ -91,7 +92,7 @@ class Simulates:
         context.workspace.status_text_set(None)
 
     def _begin(self, context: bpy.types.Context) -> bool:
-        live.give_unique_ids()
+        live.give_unique_ids(rods_in(bpy.data.objects))
         self._progress, self._began = 0.0, time.monotonic()
         try:
             self._steps = self.steps(context)

@@ -6,6 +6,7 @@ from pathlib import Path
 import bpy
 import pytest
 from tendril.addon import memory, migration, moments
+from tendril.addon.bridge.rods import rods_in
 from tendril.tests.addon.building import make_rod, play, status
 
 OLD = Path(__file__).with_name("files") / "before_formats.blend"
@@ -47,7 +48,7 @@ def test_vine_stays_vine():
     rod = make_rod()
     rod.tendril.material = "VINE"
     rod.tendril.format = 0
-    migration.migrate(bpy.data.objects)
+    migration.migrate(rods_in(bpy.data.objects))
     assert rod.tendril.material == "VINE"
 
 
@@ -60,7 +61,7 @@ def test_each_step_is_taken_once_and_in_order(monkeypatch):
     assert rod.tendril.format == 4  # new rods are in the format of their version
     rod.tendril.format = 2
     for _ in range(2):
-        migration.migrate(bpy.data.objects)
+        migration.migrate(rods_in(bpy.data.objects))
     assert taken == [2, 3]
     assert rod.tendril.format == 4
 
