@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from . import bodies, copies, handlers, memory, operators, overlay, panels, preferences, preset_menu, properties, solver
+from . import (
+    bodies,
+    cast,
+    copies,
+    handlers,
+    memory,
+    operators,
+    overlay,
+    panels,
+    preferences,
+    preset_menu,
+    properties,
+    solver,
+)
 
 _PARTS = (properties, operators, preset_menu, panels, overlay, handlers)
 
@@ -29,5 +42,6 @@ def unregister() -> None:
         for part in reversed(_PARTS):
             part.unregister()
         memory.clear()
+        cast.forget()
         _registered = False
     preferences.unregister()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, rendering, saving
+from . import cast, live, rendering, saving
 
 
 @persistent
@@ -16,6 +16,11 @@ def frame_change_pre(scene: bpy.types.Scene, _depsgraph: object = None) -> None:
 @persistent
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     live.after_frame_change(scene, depsgraph)
+
+
+@persistent
+def depsgraph_update_post(_scene: object, _depsgraph: object = None) -> None:
+    cast.forget()
 
 
 @persistent
@@ -51,6 +56,7 @@ def render_end(scene: bpy.types.Scene, _unused: object = None) -> None:
 _HANDLERS = (
     ("frame_change_pre", frame_change_pre),
     ("frame_change_post", frame_change_post),
+    ("depsgraph_update_post", depsgraph_update_post),
     ("load_post", load_post),
     ("save_pre", save_pre),
     ("save_post", save_post),

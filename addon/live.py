@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 import bpy
 
 from ..core import TendrilError
-from . import bodies, memory, migration, rendering, solver
+from . import bodies, cast, memory, migration, rendering, solver
 from .bridge import attachments, bullet, changes, colliders, curves, rigid_bodies, rods, scenes
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
+from .cast import Cast
 from .memory import forget, running_of, told_at, told_of_disk
 from .moments import DiskFrames, cache_name, path_of
 from .running import Running
@@ -46,8 +47,17 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     if depsgraph.mode == "RENDER":
         rendering.show_frame(scene)
         return
-    came_from_start = memory.standing.get(scene.session_uid) == scenes.first_frame_of(scene)
+    first = scenes.first_frame_of(scene)
+    came_from_start = memory.standing.get(scene.session_uid) == first
     stand(scene)
+    changed = cast.is_changed(depsgraph)
+    if changed:
+        cast.forget()
+    recalled = cast.recall(scene)
+    if recalled is not None and not came_from_start and scene.frame_current > first and not scene.tendril.disk_baked:
+        with told_at(recalled[1]):
+            _visit_again(scene, depsgraph, first, *recalled)
+        return
     own = list(rods.own_rods_in(bpy.data.objects))
     everybody = [obj for obj in own if obj.data.library is None]
     migration.migrate(everybody)  # of another file, some may have been appended
@@ -63,10 +73,14 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     if objects:
         with told_at(objects):
             _visit(scene, depsgraph, objects, rods.owners_of_curves(everybody), came_from_start)
+        running = running_of(scene)
+        if not changed and running is not None and not any(obj.tendril.baked for obj in objects.values()):
+            cast.keep(scene, running, objects)
 
 
 def after_load() -> None:
     memory.clear()
+    cast.forget()
     bullet.lose()
     migration.migrate(rods.rods_in(bpy.data.objects))
     for scene in bpy.data.scenes:
@@ -76,6 +90,7 @@ def after_load() -> None:
 def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Undo brings back the curve of another moment; it has to show the frame the scene stands at."""
     bullet.lose()
+    cast.forget()
     stand(scene)
     after_frame_change(scene, depsgraph)
 
@@ -145,6 +160,28 @@ def _visit(
             with told_at([uid]):
                 show(obj, shown, frame, scene.frame_subframe, first, last)
     bodies.show(scene, shown, frame, scene.frame_subframe)
+
+
+def _visit_again(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, first: int, known: Cast, objects: Objects
+) -> None:
+    """As `_visit`, after a frame since which nothing was changed."""
+    running, frame, subframe = known.running, scene.frame_current, scene.frame_subframe
+    poses: dict[str, Array] = {}
+    for uid, obj in objects.items():
+        with told_at([uid]):
+            poses.update(rods.poses_of(obj, scene, depsgraph))
+    if subframe == 0.0:
+        _go_on(running, scene, depsgraph, objects, poses, known)
+    last = scenes.last_frame_of(scene)
+    for uid, obj in objects.items():
+        if not memory.status(uid):
+            with told_at([uid]):
+                show(obj, running, frame, subframe, first, last, fits=True)
+    if running.engine is not None:
+        bodies.show(scene, running, frame, subframe)
+    if any(memory.status(uid) for uid in objects):
+        cast.forget()
 
 
 def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objects: Objects) -> None:
@@ -229,7 +266,9 @@ def _go_on(
     depsgraph: bpy.types.Depsgraph,
     objects: Objects,
     poses: dict[str, Array],
+    unchanged: Cast | None = None,
 ) -> None:
+    """To the frame the scene stands at, if it is the next; with a cast, nothing but places was changed since the last."""
     frame, known = scene.frame_current, running.description.colliders
     if known:
         poses.update(colliders.poses_of_colliders(scene, depsgraph))
@@ -240,10 +279,13 @@ def _go_on(
         solver.require(running.description, scene)
         running.resume(scene, colliders.moved_colliders(scene, depsgraph, known)[0])
     elif running.simulation is not None and frame == running.last_frame + 1:
-        places, lost = colliders.moved_colliders(scene, depsgraph, known) if known else ({}, [])
+        places, lost = {}, []
+        if known and not (unchanged and running.stand_still(known, poses)):
+            places, lost = colliders.moved_colliders(scene, depsgraph, known)
         said = memory.collider_notes.setdefault(scene.session_uid, [])
         said += [note for note in lost if note not in said]
-        running.surround(changes.surroundings(scene, depsgraph))
+        has_fields = unchanged is None or unchanged.fields or scene.tendril.field_collection is not None
+        running.surround(changes.surroundings(scene, depsgraph, has_fields))
         for uid, obj in objects.items():
             with told_at([uid]):
                 part = running.description.parts.get(uid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,6 +211,11 @@ class Running:
         if moment is not None:
             moved = any(not same(pose, poses.get(key)) for key, pose in moment.poses.items())
             self.outdated = self.outdated or moved
+
+    def stand_still(self, keys: Iterable[str], poses: Poses) -> bool:
+        """Whether these things stand where they did at the last frame."""
+        before = self.moment(self.last_frame).poses
+        return all(key in poses and same(poses[key], before.get(key)) for key in keys)
 
     def _vertices_of(self, key: str, described: ColliderDescription) -> Array:
         return self.colliders.get(key, np.asarray(described.shape.vertices))

@@ -78,8 +78,17 @@ class Recorded:
         return self._rows[uid] == curves.row_count(curve)
 
 
-def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: float, first: int, last: int) -> None:
-    """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves."""
+def show(
+    obj: bpy.types.Object,
+    frames: Shown | None,
+    frame: int,
+    subframe: float,
+    first: int,
+    last: float,
+    fits: bool = False,
+) -> None:
+    """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves. With `fits` the
+    curve is known to have the points that were simulated."""
     settings, data = obj.tendril, obj.data
     uid = settings.uid
     if frames is None or uid not in frames.uids:
@@ -87,7 +96,7 @@ def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: floa
             left_out = {} if frames is None else frames.left_out
             raise Unable(left_out.get(uid, f"Not simulated yet: play from frame {first}"))
         return
-    if not frames.fits(uid, data):
+    if not fits and not frames.fits(uid, data):
         raise Unable(f"The curve has other points than were simulated: go to frame {first}")
     shown = min(max(frame, frames.first_frame), frames.last_frame)
     moment = frames.moment(shown)
@@ -103,8 +112,7 @@ def show(obj: bpy.types.Object, frames: Shown | None, frame: int, subframe: floa
     # The square is quick to find, and only too large a number if it is not finite itself.
     if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
         raise TendrilError(f"frame {shown}", rows, "it is not finite and was not shown: please report this scene")
-    curves.free_handles(data)
-    curves.write_rows(data, rows)
+    curves.write_rows(data, rows, free_handles=True)
     if settings.shows_drawn:  # what is set anew, even to the same, makes Blender evaluate the object once more
         settings.shows_drawn = False
     if shown < min(frame, last):

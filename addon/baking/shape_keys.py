@@ -49,8 +49,7 @@ def make_all(uids: list[str], scene: bpy.types.Scene) -> None:
 def make_keys(obj: bpy.types.Object, frames: list[Rows], kept: list[int], first_frame: int) -> None:
     """Keys for some of the frames: Blender finds those between."""
     curve = obj.data
-    curves.free_handles(curve)
-    curves.write_rows(curve, frames[0])
+    curves.write_rows(curve, frames[0], free_handles=True)
     places = _KeyPlaces(curve)
     for number in kept:
         if number > 0:

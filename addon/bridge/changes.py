@@ -14,19 +14,21 @@ from .poses import metres_per_unit
 _AROUND = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
 
 
-def surroundings(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Any]:
-    """What acts on rods now, in the words of the core."""
-    return {**around(scene), "fields": read_fields(scene, depsgraph)}
+def surroundings(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, has_fields: bool) -> dict[str, Any]:
+    """What acts on rods now, in the words of the core. Fields are looked for if the scene may have some."""
+    return {**around(scene), "fields": read_fields(scene, depsgraph) if has_fields else []}
 
 
 def around(scene: bpy.types.Scene) -> dict[str, Any]:
     """Gravity and air, in the words of the core."""
     shared, scale = scene.tendril, metres_per_unit(scene)
     pull = scale * shared.gravity_weight
+    x, y, z = scene.gravity
+    blows = shared.wind
     return {
-        "gravity": tuple(pull * value for value in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        "gravity": (pull * x, pull * y, pull * z) if scene.use_gravity else (0.0, 0.0, 0.0),
         "air_density": shared.air_density,
-        "wind": tuple(scale * value for value in shared.wind),
+        "wind": (scale * blows[0], scale * blows[1], scale * blows[2]),
         "drag": shared.drag,
     }
 

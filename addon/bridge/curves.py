@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from . import points
 from .nurbs import Knots
+from .points import check_count
 from .strands import SplineKind
 
 Rows = NDArray[np.float32]  # (r, 3), see strands.py
@@ -120,18 +121,32 @@ def read_rows(curve: bpy.types.ID) -> Rows:
     return rows
 
 
-def write_rows(curve: bpy.types.ID, rows: Rows) -> None:
+def write_rows(curve: bpy.types.ID, rows: Rows, free_handles: bool = False) -> None:
+    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. Raises TendrilError for rows
+    that are too few or too many."""
     if points.are_in(curve):
         points.write_rows(curve, rows)
         return
-    for spline, part in _parts(curve, rows):
+    start = 0
+    for spline in curve.splines:
         if spline.type == "BEZIER":
+            controls = spline.bezier_points
+            stop = start + 3 * len(controls)
+            check_count(rows, stop)
+            if free_handles:
+                for name in _HANDLE_TYPES:
+                    _set_types(controls, name, np.full(len(controls), _FREE, dtype=np.int32))
             for place, name in enumerate(_BEZIER_ROWS):
-                _set(spline.bezier_points, name, part[place::3])
+                _set(curve, controls, name, rows[start + place : stop : 3])
         else:
-            places = _points(spline)
-            places[:, :3] = part
-            _set(spline.points, "co", places)
+            controls = spline.points
+            stop = start + len(controls)
+            check_count(rows, stop)
+            places = np.empty((stop - start, 4), dtype=np.float32)
+            controls.foreach_get("co", places.reshape(-1))  # the fourth is a weight
+            places[:, :3] = rows[start:stop]
+            _set(curve, controls, "co", places)
+        start = stop
     if is_tilted(curve):
         _write_tilts(curve, rows)
     curve.update_tag()
@@ -163,14 +178,6 @@ def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
         controls.foreach_get(name, column)
         columns.append(column.astype(np.float64))
     return columns
-
-
-def free_handles(curve: bpy.types.Curve) -> None:
-    """Keeps Blender from computing the handles anew: their simulated places count."""
-    for spline in _splines(curve):
-        if spline.type == "BEZIER":
-            for name in _HANDLE_TYPES:
-                _set_types(spline.bezier_points, name, np.full(len(spline.bezier_points), _FREE, dtype=np.int32))
 
 
 def keep_drawn(curve: bpy.types.Curve) -> None:
@@ -245,11 +252,11 @@ def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Splin
         start = stop
 
 
-def _set(points: bpy.types.bpy_prop_collection, name: str, rows: NDArray[np.float32]) -> None:
-    if points.id_data.override_library is None:
-        points.foreach_set(name, rows.ravel())
+def _set(curve: bpy.types.Curve, controls: bpy.types.bpy_prop_collection, name: str, rows: NDArray[np.float32]) -> None:
+    if curve.override_library is None:
+        controls.foreach_set(name, rows.reshape(-1))
     else:  # of a library override foreach_set changes nothing
-        for point, row in zip(points, rows.tolist(), strict=True):
+        for point, row in zip(controls, rows.tolist(), strict=True):
             setattr(point, name, row)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...core import Net, Rod
 from . import points
 from .curves import with_tilts
-from .poses import Array, inverse
+from .poses import Array, in_space_of
 from .strands import SplineKind, Strand
 from .tilts import Tilts
 
@@ -142,8 +142,3 @@ class PointsDescription(RodDescription):
         n = int(self.ends.max()) + 1
         total = np.bincount(self.ends[:, 0], of_edges, n) + np.bincount(self.ends[:, 1], of_edges, n)
         return total / np.maximum(np.bincount(self.ends.ravel(), minlength=n), 1)
-
-
-def in_space_of(pose: Array, world: Array) -> Rows:
-    back = inverse(pose)
-    return (world @ back[:3, :3].T + back[:3, 3]).astype(np.float32)

@@ -10,6 +10,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import TendrilError
+
 Rows = NDArray[np.float32]
 Values = NDArray[np.float64]
 
@@ -59,8 +61,14 @@ def read_rows(data: bpy.types.ID) -> Rows:
     return rows
 
 
+def check_count(rows: Rows, least: int) -> None:
+    if len(rows) < least:
+        raise TendrilError("the curve", "points", "it has other points than were simulated: go to the start frame")
+
+
 def write_rows(data: bpy.types.ID, rows: Rows) -> None:
     n = count(data)
+    check_count(rows, n)
     if isinstance(data, _MESH):
         data.vertices.foreach_set("co", np.ascontiguousarray(rows[:n]).ravel())
     else:

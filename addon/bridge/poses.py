@@ -67,12 +67,22 @@ def moved_since(start: Array, pose: Array) -> tuple[Array, Array]:
 
 
 def inverse(pose: Array) -> Array:
-    return _inverse(pose.tobytes())  # most things stand still
+    return _inverse(pose.tobytes())[0]  # most things stand still
+
+
+def in_space_of(pose: Array, world: Array) -> NDArray[np.float32]:
+    """Places of the world, as what stands at the pose has them."""
+    _, turned, shift = _inverse(pose.tobytes())
+    places = np.dot(world, turned)
+    places += shift
+    return places.astype(np.float32)
 
 
 @functools.lru_cache(maxsize=512)
-def _inverse(data: bytes) -> Array:
-    """By the cofactors, in plain numbers: LAPACK wakes threads for these few, which takes milliseconds on a busy machine."""
+def _inverse(data: bytes) -> tuple[Array, Array, Array]:
+    """The inverse (4, 4), and as it is multiplied with rows of places: (3, 3), (3,).
+
+    By the cofactors, in plain numbers: LAPACK wakes threads for these few, which takes milliseconds on a busy machine."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = np.frombuffer(data).reshape(4, 4).tolist()
     rows = [
         [e * i - f * h, c * h - b * i, b * f - c * e],
@@ -83,7 +93,7 @@ def _inverse(data: bytes) -> Array:
     back = [[value / volume for value in row] for row in rows]
     found = np.array([[*row, -(row[0] * x + row[1] * y + row[2] * z)] for row in back] + [[0.0, 0.0, 0.0, 1.0]])
     found.flags.writeable = False
-    return found
+    return found, np.ascontiguousarray(found[:3, :3].T), found[:3, 3].copy()
 
 
 def nearest_rotation(matrix: Array) -> Array:
