@@ -279,13 +279,18 @@ def test_a_ring_hangs_from_two_pins_symmetrically(first: int) -> None:
 
 
 @pytest.mark.parametrize("contact", [False, True])
-@pytest.mark.parametrize("kind", ["pin", "clamp"])
-@pytest.mark.parametrize("place", [0, 10])
-def test_what_is_let_go_of_falls_freely(kind: str, place: int, contact: bool) -> None:
+@pytest.mark.parametrize(
+    ("model", "kind", "place"),
+    [
+        *((model, kind, place) for model in ("der", "net", "corde") for kind in ("pin", "clamp") for place in (0, 10)),
+        ("net", "clamp", 4), ("net", "edge", 4), ("net", "orient", 0), ("corde", "edge", 4), ("corde", "pin", 4),
+    ],
+)  # fmt: skip
+def test_what_is_let_go_of_falls_freely(model: str, kind: str, place: int, contact: bool) -> None:
     """Only weight acts on it then: its centre of mass has the acceleration of gravity, and it is as if it had begun there."""
     rod = open_rod()
     scene = Scene(gravity=(0.0, 0.0, -9.81), rod_contact=contact)
-    scene.add(rod)
+    scene.add(rod, model)
     held = hold(scene, kind, place)
     sim = precise(scene, substeps=8)
     for _ in range(3):
@@ -301,10 +306,36 @@ def test_what_is_let_go_of_falls_freely(kind: str, place: int, contact: bool) ->
     np.testing.assert_allclose(np.diff(momenta, axis=0), np.tile(weight, (4, 1)), atol=1e-6 * np.abs(weight).max())
 
 
+def test_turns_that_a_clamp_has_given_are_still_there_when_it_lets_go() -> None:
+    """Nothing jumps, and what was wound up unwinds: the energy is that of before, and falls."""
+    scene = weightless()
+    scene.add(plain_rod(line(10), FLAT), "net")
+    scene.clamp(0, "start")
+    turned = scene.clamp(0, 5)
+    scene.clamp(0, "end")
+    sim = precise(scene, substeps=32)
+    for k in range(1, 13):
+        sim.move(turned, spin=0.25 * math.pi * k)
+        frame = sim.step_frame()
+    held = frame.report.energies
+    assert held.twist > 1.0
+    sim.release(turned)
+    assert sim.energies().twist == pytest.approx(held.twist, rel=1e-9)
+    after = sim.step_frame().report
+    assert after.converged
+    assert after.energies.total < held.total
+    assert after.energies.twist < 0.5 * held.twist
+
+
 def test_what_cannot_be_let_go_of_is_refused() -> None:
-    for kind, rod, place in (("edge", open_rod(), 0), ("clamp", open_rod(), 4), ("clamp", closed_rod(), 0)):
+    for model, kind, rod, place in (
+        ("der", "edge", open_rod(), 0),
+        ("der", "clamp", open_rod(), 4),
+        ("der", "clamp", closed_rod(), 0),
+        ("corde", "clamp", open_rod(), 4),
+    ):
         scene = Scene()
-        scene.add(rod)
+        scene.add(rod, model)
         held = hold(scene, kind, place)
         with pytest.raises(TendrilError, match="can be let go of"):
             Simulation(scene).release(held)

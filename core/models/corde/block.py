@@ -18,7 +18,7 @@ from ..net.samples import gather, lay_samples
 from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
-from .build import build, quaternions
+from .build import build, choose_steps, quaternions, settings_of
 from .coupled import (
     System,
     begin_cordes,
@@ -37,6 +37,7 @@ RELAXING = 20_000  # steps towards a state of rest
 class CordeBlock:
     def __init__(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], *, workers: Workers) -> None:
         self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
+        self._settings = settings_of(entries)
         b, graph = self.arrays, self._graph
         self._samples = lay_samples(self._plans, graph)
         self.sample_start = self._samples.start
@@ -120,6 +121,22 @@ class CordeBlock:
         before = b.holds.q[0, self._quaternion]
         aim[np.einsum("ij,ij->i", aim, before) < 0.0] *= -1.0
         b.holds.q[1, self._quaternion] = aim
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good. Not of a frame inside of a net: segments would part there."""
+        nets, graph, place = self.arrays.nets, self._graph, int(self._where[hold])
+        frames = self._quaternion[self._hold_of == hold]
+        if self._of_edge[hold]:
+            nets.framed[place] = False
+            nets.held[[graph.tail[place], graph.head[place]]] = False
+        else:
+            if len(frames) > 1:
+                return False
+            nets.stiffness[np.isin(nets.a, frames) | np.isin(nets.b, frames)] = 0.0
+            nets.held[place] = False
+        choose_steps(nets, self._settings)
+        self._system = None
+        return True
 
     def free_steps(
         self,

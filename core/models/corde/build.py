@@ -61,7 +61,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
         framed = {hold.index for hold in of if hold.holds_frame and hold.kind != "edge"}
         _add_elements(elements, plan, framed, int(graph.edges[r]), int(graph.vertices[r]), edge_count)
         elements.starts.append(len(elements.ends))
-    settings = [entry.rod.corde if isinstance(entry.rod, Net) else Corde() for entry in entries]
+    settings = settings_of(entries)
     state = _state(plans, entries, graph, elements)
     nets = _nets(plans, per_net, graph, elements, settings, state.q)
     v, e, r = len(state.r), edge_count, len(plans)
@@ -72,6 +72,10 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
     held = Holds(np.stack([state.r, state.r]), np.stack([state.q, state.q]))
     block = Block(nets, state, State(*(array.copy() for array in state)), held, work)
     return block, graph, plans, [vertex for vertex, _ in elements.held]
+
+
+def settings_of(entries: Sequence[Entry]) -> list[Corde]:
+    return [entry.rod.corde if isinstance(entry.rod, Net) else Corde() for entry in entries]
 
 
 def quaternions(frames: Array) -> Array:
@@ -245,6 +249,12 @@ def _nets(
         heavy=np.zeros(len(held)),
         heavy_frame=np.zeros((len(length), 3)),
     )
+    choose_steps(nets, settings)
+    return nets
+
+
+def choose_steps(nets: Nets, settings: list[Corde]) -> None:
+    """As long as they are stable, or as they are given."""
     for r, setting in enumerate(settings):
         points, frames = _stable_steps(nets, r)
         # Frames in shorter steps than points save time, but may feed energy from one to the other: only where that is asked for.
@@ -252,7 +262,6 @@ def _nets(
         nets.step[r] = min(points, given * frames) if setting.step is None else setting.step
         fitting = max(1, math.ceil(nets.step[r] / frames)) if setting.step is not None else 1
         nets.substeps[r] = setting.substeps or fitting
-    return nets
 
 
 def _stable_steps(n: Nets, r: int) -> tuple[float, float]:

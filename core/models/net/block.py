@@ -31,6 +31,7 @@ from .coupled import (
     weigh_steps,
 )
 from .dense import dense_matrix
+from .holds import NetHolds
 from .samples import gather, lay_samples
 from .stepping import base_net, step_nets
 
@@ -73,32 +74,10 @@ class NetBlock:
         self._measured = False  # the log's energies are those of the state
         self._originals: Originals | None = None  # made when first needed
         self.state_size = sum(array.size for array in b.state)
-        self._index_holds(holds)
-
-    def _index_holds(self, holds: Sequence[tuple[int, Hold]]) -> None:
-        """Where holds are: the vertex and joint of each, or its edge."""
-        graph, state = self.arrays.graph, self.arrays.state
-        self._of_edge = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
-        self._hold_edge = np.array(
-            [int(graph.edges[r]) + hold.index for r, hold in holds if hold.kind == "edge"], dtype=np.int64
-        )
-        self._hold_vertex = np.array(
-            [int(graph.vertices[r]) + hold.index for r, hold in holds if hold.kind != "edge"], dtype=np.int64
-        )
-        frames = np.array([hold.holds_frame for _, hold in holds if hold.kind != "edge"], dtype=np.bool_)
-        self._has_frame = frames
-        self._hold_joint = np.searchsorted(graph.vertex, self._hold_vertex[frames])
-        # What a hold's rotation turns.
-        self._frame = state.frame[self._hold_joint].reshape(-1, 3, 3).copy()
-        self._director = state.m1[self._hold_edge].copy()
-        ends = [state.q[graph.x[k[self._hold_edge]][:, None] + np.arange(3)] for k in (graph.tail, graph.head)]
-        self._half_edge = 0.5 * (ends[1] - ends[0])
-        self._hold_positions = np.zeros((len(holds), 3))
-        self._hold_positions[self._of_edge] = ends[0] + self._half_edge
-        self._hold_positions[~self._of_edge] = state.q[graph.x[self._hold_vertex][:, None] + np.arange(3)]
+        self._holds = NetHolds(b, holds)
 
     def hold_positions(self) -> Array:
-        return self._hold_positions
+        return self._holds.positions
 
     def positions(self) -> Array:
         return gather(self.arrays.state.q, self._samples, self.arrays.graph)
@@ -126,20 +105,14 @@ class NetBlock:
         out[self._samples.point] = b.material.mass[b.graph.x][:, None] * gravity
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
-        b = self.arrays
-        for array in b.holds:
-            array[0] = array[1]
-        edge, vertex = self._of_edge, ~self._of_edge
-        b.holds.position[1, self._hold_vertex] = positions[vertex]
-        framed = np.flatnonzero(vertex)[self._has_frame]
-        b.holds.frame[1, self._hold_joint] = (rotations[framed] @ self._frame).reshape(-1, 9)
-        b.holds.spin[1, self._hold_joint] = spins[framed]
-        half = np.einsum("hij,hj->hi", rotations[edge], self._half_edge)
-        b.holds.position[1, b.graph.tail[self._hold_edge]] = positions[edge] - half
-        b.holds.position[1, b.graph.head[self._hold_edge]] = positions[edge] + half
-        b.holds.director[1, self._hold_edge] = np.einsum("hij,hj->hi", rotations[edge], self._director)
-        b.holds.edge_spin[1, self._hold_edge] = spins[edge]
+        self._holds.move(positions, rotations, spins)
         self._measured = False
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good."""
+        self._holds.release(hold)
+        self._measured = False
+        return True
 
     def alter(self, net: int, factors: Factors) -> None:
         """Makes a net other than it was described."""

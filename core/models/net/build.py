@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ...linalg.sparse_order import Finder, analyse, stack_size
 from ...scene import Entry, Hold
 from ..der.element import make_lanes
 from .arrays import (
+    Flags,
     Forces,
     Geometry,
     Graph,
@@ -192,16 +193,21 @@ def make_pattern(plans: list[Plan], graph: Graph, elements: bool = True) -> tupl
     return analyse(nets, int(graph.unknowns[-1]))
 
 
-def _system(graph: Graph, material: Material, pattern: Pattern) -> System:
-    finder = Finder(pattern)
-    n = int(graph.unknowns[-1])
+class Places(NamedTuple):
+    """Where entries of the matrix stand; none where an unknown is held."""
 
+    of_vertex: Ints
+    of_edge: Ints
+    of_element: Ints
+
+
+def matrix_places(graph: Graph, held: Flags, finder: Finder) -> Places:
     def positions(first: Ints) -> Ints:
         """(k, 3) the three unknowns that begin there; -1 where there are none."""
         return np.where(first[:, None] < 0, -1, first[:, None] + np.arange(3))
 
     def entries(unknowns: Ints, pairs: list[tuple[int, int]]) -> Ints:
-        free = np.where(unknowns < 0, -1, np.where(material.held[unknowns], -1, unknowns))
+        free = np.where(unknowns < 0, -1, np.where(held[unknowns], -1, unknowns))
         rows, columns = (free[:, [pair[k] for pair in pairs]] for k in range(2))
         return finder.entries(rows, columns)
 
@@ -234,6 +240,12 @@ def _system(graph: Graph, material: Material, pattern: Pattern) -> System:
     )  # fmt: skip
     of_element[arms] = 0
     of_element[arms, :55] = entries(arm, by_columns[1])
+    return Places(entries(positions(x), by_rows[0]), entries(edge, by_rows[1]), of_element)
+
+
+def _system(graph: Graph, material: Material, pattern: Pattern) -> System:
+    finder = Finder(pattern)
+    n = int(graph.unknowns[-1])
     every = np.arange(n)
     return System(
         base=np.zeros(n),
@@ -243,9 +255,7 @@ def _system(graph: Graph, material: Material, pattern: Pattern) -> System:
         values=np.zeros(int(pattern.panel[-1])),
         ordered=np.zeros(n),
         diagonal=finder.entries(every, every),
-        of_vertex=entries(positions(x), by_rows[0]),
-        of_edge=entries(edge, by_rows[1]),
-        of_element=of_element,
+        **matrix_places(graph, material.held, finder)._asdict(),
     )
 
 

@@ -1,0 +1,86 @@
+"""The holds of a block of nets: where they are, and how they are let go of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import Array
+from ...linalg.sparse_order import Finder
+from ...scene import Hold
+from .arrays import Nets
+from .build import matrix_places
+
+
+class NetHolds:
+    def __init__(self, nets: Nets, holds: Sequence[tuple[int, Hold]]) -> None:
+        """The vertex and joint of each, or its edge."""
+        self._nets = nets
+        graph, state = nets.graph, nets.state
+        self._of_edge = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
+        self._hold_edge = np.array(
+            [int(graph.edges[r]) + hold.index for r, hold in holds if hold.kind == "edge"], dtype=np.int64
+        )
+        self._hold_vertex = np.array(
+            [int(graph.vertices[r]) + hold.index for r, hold in holds if hold.kind != "edge"], dtype=np.int64
+        )
+        frames = np.array([hold.holds_frame for _, hold in holds if hold.kind != "edge"], dtype=np.bool_)
+        self._has_frame = frames
+        self._hold_joint = np.searchsorted(graph.vertex, self._hold_vertex[frames])
+        # What a hold's rotation turns.
+        self._frame = state.frame[self._hold_joint].reshape(-1, 3, 3).copy()
+        self._director = state.m1[self._hold_edge].copy()
+        ends = [state.q[graph.x[k[self._hold_edge]][:, None] + np.arange(3)] for k in (graph.tail, graph.head)]
+        self._half_edge = 0.5 * (ends[1] - ends[0])
+        self.positions = np.zeros((len(holds), 3))
+        self.positions[self._of_edge] = ends[0] + self._half_edge
+        self.positions[~self._of_edge] = state.q[graph.x[self._hold_vertex][:, None] + np.arange(3)]
+
+    def move(self, positions: Array, rotations: Array, spins: Array) -> None:
+        b = self._nets
+        for array in b.holds:
+            array[0] = array[1]
+        edge, vertex = self._of_edge, ~self._of_edge
+        b.holds.position[1, self._hold_vertex] = positions[vertex]
+        framed = np.flatnonzero(vertex)[self._has_frame]
+        b.holds.frame[1, self._hold_joint] = (rotations[framed] @ self._frame).reshape(-1, 9)
+        b.holds.spin[1, self._hold_joint] = spins[framed]
+        half = np.einsum("hij,hj->hi", rotations[edge], self._half_edge)
+        b.holds.position[1, b.graph.tail[self._hold_edge]] = positions[edge] - half
+        b.holds.position[1, b.graph.head[self._hold_edge]] = positions[edge] + half
+        b.holds.director[1, self._hold_edge] = np.einsum("hij,hj->hi", rotations[edge], self._director)
+        b.holds.edge_spin[1, self._hold_edge] = spins[edge]
+
+    def release(self, hold: int) -> None:
+        """The vertex of a clamp goes on as a joint."""
+        b, of_edge = self._nets, self._of_edge
+        graph, material, number = b.graph, b.material, int(np.sum(of_edge[:hold] == of_edge[hold]))
+        if of_edge[hold]:
+            edge = self._hold_edge[number]
+            vertices = [graph.tail[edge], graph.head[edge]]
+            material.edge_framed[edge] = material.held[graph.theta[edge]] = False
+        else:
+            vertices = [self._hold_vertex[number]]
+            if self._has_frame[number]:
+                self._let_turn(int(np.searchsorted(graph.vertex, vertices[0])))
+        for vertex in vertices:
+            material.held[graph.x[vertex] : graph.x[vertex] + 3] = False
+        for old, new in zip(
+            (b.system.of_vertex, b.system.of_edge, b.system.of_element),
+            matrix_places(graph, material.held, Finder(b.pattern)),
+            strict=True,
+        ):
+            old[:] = new
+
+    def _let_turn(self, joint: int) -> None:
+        """The frame of a joint is held no more. The turns about its tangent that it was given become part of it."""
+        b = self._nets
+        spin = b.holds.spin[1, joint]
+        c, s = np.cos(spin), np.sin(spin)
+        about = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        b.state.frame[joint] = (b.state.frame[joint].reshape(3, 3) @ about).ravel()
+        b.geometry.spin[joint] = 0.0
+        b.material.framed[joint] = False
+        omega = b.graph.omega[joint]
+        b.material.held[omega : omega + 3] = False
