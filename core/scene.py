@@ -280,8 +280,6 @@ class Scene:
             described = self.bodies[whole("body", body, 0, len(self.bodies) - 1)]
         except TendrilError:
             raise TendrilError("body", body, "give the id that scene.add_body returned") from None
-        if self._entry(rod).model == "corde":
-            raise TendrilError("rod", rod, "it is of the model corde, whose steps bodies make unstable: take net")
         new = make_attachment(int(rod), self._entry(rod).rod, int(body), described, edge, vertex, point, kind)
         held = self._held.get(int(rod), set())
         for other in (vertex,) if vertex is not None else self._entry(rod).rod.ends(edge):

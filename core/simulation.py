@@ -108,8 +108,10 @@ class Simulation:
         self._holds = HoldMotion(scene, self.blocks, self._block_holds)
         self._bodies: SimulatedBodies | None = None
         if scene.bodies:
+            from .bodies.attached import check_explicit
             from .bodies.simulated import SimulatedBodies
 
+            check_explicit(scene, self._can_touch)
             self._bodies = SimulatedBodies(scene, self.blocks, self._rods, integrator, tolerance, engine)
         self._contact: ContactSolver | None
         self._contact_steps: Substeps | None
@@ -377,6 +379,9 @@ class Simulation:
         Ever longer steps, each begun from rest, until a long one moves nothing by more than `still` times the longest rod.
         True if that was found. Unless any balance will do (`stable` False), it is disturbed a little and must not go
         farther down from there: a pencil on its tip is not at rest."""
+        for one in self.scene.attachments:
+            if self.scene.entries[one.rod].model == "corde":
+                raise TendrilError("rod", one.rod, "with bodies on it the model corde finds no rest at once: take net")
         size = max((entry.rod.length for entry in self.scene.entries), default=1.0)
         springy = max((float(entry.rod.bend.max()) / entry.rod.length for entry in self.scene.entries), default=0.0)
         self._holds.advance(0.0, self.time)

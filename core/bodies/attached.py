@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..attachment import Attachment
-from ..errors import Array
+from ..errors import Array, TendrilError
 from ..geometry.frames import transport, turn
 from ..models.protocol import ModelBlock
 from ..scene import Entry, Scene
@@ -83,20 +83,22 @@ def _nearest(point: Array, start: Array, end: Array) -> tuple[int, float]:
     return k, float(at[k])
 
 
-def make_ties(scene: Scene, bodies: BodyBlock, edges: tuple[Array, Array, Array], at: Array) -> Ties:
+def make_ties(
+    attachments: Sequence[Attachment], bodies: BodyBlock, edges: tuple[Array, Array, Array], at: Array
+) -> Ties:
     """`edges` are start, end and director of each attachment's edge at the start."""
     start, end, director = edges
-    count = len(scene.attachments)
+    count = len(attachments)
     point, frame = np.zeros((count, 3)), np.zeros((count, 3, 3))
     length = np.linalg.norm(end - start, axis=1)
-    for k, one in enumerate(scene.attachments):
+    for k, one in enumerate(attachments):
         back = bodies.state.rotation[one.body].T
         t = (end[k] - start[k]) / length[k]
         d = np.array(transport(tuple(director[k]), tuple(t), tuple(t)))
         point[k] = one.point - bodies.center[one.body]
         frame[k] = back @ d, back @ np.cross(t, d), back @ t
-    body = np.array([one.body for one in scene.attachments], dtype=np.int64)
-    conditions = np.array([CONDITIONS[one.kind] for one in scene.attachments], dtype=np.int64)
+    body = np.array([one.body for one in attachments], dtype=np.int64)
+    conditions = np.array([CONDITIONS[one.kind] for one in attachments], dtype=np.int64)
     return Ties(body, conditions, at, point, frame, length)
 
 
@@ -142,6 +144,20 @@ def softened(scene: Scene) -> list[Entry]:
             twist[one.edge] *= 0.5
         entries[one.rod] = replace(entry, rod=replace(rod, bend=bend, twist_stiffness=twist))
     return entries
+
+
+def check_explicit(scene: Scene, can_touch: bool) -> None:
+    """Rods of the model `corde` are stepped with their bodies in many small steps, in which others have no part."""
+    models: dict[int, set[str]] = {}
+    for one in scene.attachments:
+        models.setdefault(one.body, set()).add(scene.entries[one.rod].model)
+    for one in scene.attachments:
+        if scene.entries[one.rod].model != "corde":
+            continue
+        if can_touch:
+            raise TendrilError("rod", one.rod, "with bodies on it the model corde knows no contact: take net")
+        if len(models[one.body]) > 1 and not scene.bodies[one.body].kinematic:
+            raise TendrilError("rod", one.rod, "the model corde shares a body with no other model: take net")
 
 
 class Edges:

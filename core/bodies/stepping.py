@@ -54,7 +54,8 @@ class BodySteps:
         self.edges = Edges(self.places, blocks)
         self.edges.begin()
         self.edges.fetch()
-        self.ties = make_ties(scene, bodies, (self.edges.start, self.edges.end, self.edges.director), at)
+        edges = (self.edges.start, self.edges.end, self.edges.director)
+        self.ties = make_ties(scene.attachments, bodies, edges, at)
         self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies)
         self._second_order = self.assemblies.second_order & second_order
         self.system = TiedSystem(blocks, self.places)
@@ -95,7 +96,7 @@ class BodySteps:
                 for k, one in enumerate(attachments)
                 if self.places.block[k] == number and not foreign[self.assemblies.of_tie[k]]
             ]
-            carried = block.carry(theirs, self._bodies)
+            carried = block.carry(theirs, self._bodies, self.impulse)
             self._elsewhere[self.assemblies.of_rod[number][carried]] = True
 
     def release(self, tie: int) -> bool:

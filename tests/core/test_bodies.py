@@ -144,8 +144,6 @@ def test_bad_attachments() -> None:
     refuse(lambda: scene.attach(rod, "end", body, point=(0.0, 0.0, 0.0)), "point")
     refuse(lambda: scene.attach_edge(rod, 10, body), "edge")
     refuse(lambda: scene.add_body(None), "body")
-    explicit = scene.add(scene.entries[rod].rod, "corde")
-    refuse(lambda: scene.attach(explicit, "end", body), "rod")
     scene.pin(rod, "start")
     refuse(lambda: scene.attach(rod, "start", body), "where")
     assert not scene.attachments

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...attachment import Attachment
+from ...bodies.block import BodyBlock
+from ...bodies.explicit import begin_bodies, end_bodies
 from ...errors import Array
 from ...linalg.sparse_order import Finder, stack_size
 from ...scene import Entry, Hold
@@ -19,6 +22,7 @@ from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
 from .build import build, choose_steps, quaternions, settings_of
+from .carried import Carried, carry, step_carried_cordes
 from .coupled import (
     System,
     begin_cordes,
@@ -37,7 +41,8 @@ RELAXING = 20_000  # steps towards a state of rest
 class CordeBlock:
     def __init__(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], *, workers: Workers) -> None:
         self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
-        self._settings = settings_of(entries)
+        self._settings, self._entries = settings_of(entries), entries
+        self._carried: Carried | None = None  # nets that carry bodies, and these
         b, graph = self.arrays, self._graph
         self._samples = lay_samples(self._plans, graph)
         self.sample_start = self._samples.start
@@ -149,13 +154,16 @@ class CordeBlock:
         calm: bool,
         skip: Flags | None = None,
     ) -> None:
+        self._take_forces(point_forces, wind, air_density, drag_rate)
+        self._h = h
+        self._run(h * count, self._none if skip is None else skip, calm)
+
+    def _take_forces(self, point_forces: Array, wind: Array, air_density: float, drag_rate: float) -> None:
         b = self.arrays
         for c in range(3):
             b.work.external[:, c] = np.bincount(self._samples.vertex, point_forces[:, c], len(b.state.r))
         b.work.wind[:] = wind
         b.work.air[:] = air_density, drag_rate
-        self._h = h
-        self._run(h * count, self._none if skip is None else skip, calm)
 
     def _run(self, time: float, skip: Flags, calm: bool = False) -> None:
         b, attempt = self.arrays, self._attempt
@@ -168,6 +176,30 @@ class CordeBlock:
         self._workers.run(
             lambda first, last, piece: step_cordes(b, attempt, time, skip, first, last), self._nets, len(b.state.r)
         )
+
+    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, impulse: Array) -> Flags:
+        """From now on `step_carried` steps nets that are attached to bodies, and these bodies: says which nets (R,).
+
+        `attachments` come with the number of their net, and are all that concern their bodies; what these feel of them is added
+        to `impulse` (B, 6)."""
+        carrying = np.zeros(self._nets, dtype=np.bool_)
+        if attachments:
+            self._carried = carry(self.arrays, self._graph, self._entries, attachments, bodies, impulse)
+            self._bodies = bodies
+            carrying[self._carried.net] = True
+        return carrying
+
+    def step_carried(
+        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
+    ) -> None:
+        """Moves what `carry` said by h seconds. Kinematic bodies stay for now: they go their way with all others of the scene."""
+        if self._carried is None:
+            return
+        self._take_forces(point_forces, wind, air_density, drag_rate)
+        bodies = self._carried.bodies
+        before = begin_bodies(bodies, self._bodies, gravity, wind, drag_rate)
+        step_carried_cordes(self.arrays, self._attempt, self._carried, before, h, 0, len(self._carried.net_of) - 1)
+        end_bodies(bodies, before)
 
     def solve(self, generalized: Array) -> None:
         """The matrix of an explicit step is that of the masses."""

@@ -37,6 +37,12 @@ def dot4(a: Quaternion, b: Quaternion) -> float:
 
 
 @part
+def first_director(q: Quaternion) -> Vector:
+    x, y, z, w = q
+    return (x * x - y * y - z * z + w * w, 2.0 * (x * y + z * w), 2.0 * (x * z - y * w))
+
+
+@part
 def third_director(q: Quaternion) -> Vector:
     x, y, z, w = q
     return (2.0 * (x * z + y * w), 2.0 * (y * z - x * w), w * w + z * z - x * x - y * y)

@@ -56,7 +56,7 @@ def step_cordes(b: Block, saved: Block, h: float, skip: NDArray[bool_], first: i
             copy_state(saved, r, True)
             if attempt == MOST_HALVINGS:
                 report[r, FAILURES] += 1.0
-                _stay(b, r)
+                stay(b, r)
             else:
                 report[r, HALVINGS] += 1.0
                 steps *= 2
@@ -83,7 +83,7 @@ def copy_nets(b: Block, chosen: NDArray[int64], back: bool) -> None:
 
 
 @part
-def _stay(b: Block, r: int) -> None:
+def stay(b: Block, r: int) -> None:
     for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
         for c in range(3):
             b.state.v[i, c] = 0.0
@@ -119,6 +119,17 @@ def _step(b: Block, r: int, h: float, at: float) -> bool:
 
     Weight, stretching and its friction act on the points once; then constraint, bending and twisting in the steps of the frames, in
     which points and frames move together: so what the constraint does to one it does to the other, and no energy comes of it."""
+    good = push_points(b, r, h)
+    parts = b.nets.substeps[r]
+    before = at - h / b.work.span[r]
+    for k in range(parts):
+        good = good and turn_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts)
+    return good
+
+
+@part
+def push_points(b: Block, r: int, h: float) -> bool:
+    """What points get of weight, air, stretching and its friction. False if a segment has come apart."""
     n, state, work = b.nets, b.state, b.work
     x, v, force = state.r, state.v, work.force
     tail, head, length, mass = n.tail, n.head, n.length, n.mass
@@ -145,12 +156,7 @@ def _step(b: Block, r: int, h: float, at: float) -> bool:
     for i in range(first, end):
         for c in range(3):
             v[i, c] = work.wind[c] + slow * (v[i, c] - work.wind[c] + h * force[i, c] / mass[i])
-    parts = n.substeps[r]
-    before = at - h / work.span[r]
-    good = True
-    for k in range(parts):
-        good = good and _turn_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts)
-    return good
+    return True
 
 
 @part
@@ -223,7 +229,7 @@ def add_torques(b: Block, r: int) -> None:
 
 
 @part
-def _turn_frames(b: Block, r: int, h: float, at: float) -> bool:
+def turn_frames(b: Block, r: int, h: float, at: float) -> bool:
     """One step of the frames by (22), and of the points with them."""
     n, q, w, x, v, force, torque = b.nets, b.state.q, b.state.w, b.state.r, b.state.v, b.work.force, b.work.torque
     add_torques(b, r)
@@ -343,7 +349,7 @@ def relax_cordes(b: Block, steps: int, skip: NDArray[bool_], first: int, last: i
         if not good:
             copy_state(b, r, True)
             b.work.report[r, FAILURES] += 1.0
-        _stay(b, r)
+        stay(b, r)
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...attachment import Attachment
 from ...bodies.block import BodyBlock
-from ...bodies.rotation import logarithm
+from ...bodies.explicit import begin_bodies, end_bodies, groups_of
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
@@ -22,7 +22,7 @@ from ..der.stepping import FALLBACKS
 from ..protocol import Energies
 from .arrays import make_chain, make_motion, make_nodes
 from .build import build
-from .carried import Carried, can_carry, carry, groups_of, with_carried_held
+from .carried import Carried, can_carry, carry, with_carried_held
 from .carried_steps import measure_assemblies, step_assemblies
 from .damping import step_and_damp_rods
 from .projection import TOLERANCE
@@ -89,7 +89,7 @@ class Der2008Block(DerBlock):
             self._motion.inner[stuck] = count
             self._measured = False
 
-    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock) -> Flags:
+    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, _impulse: Array) -> Flags:
         """From now on `step_carried` steps rods that are attached to bodies, and these bodies, as published: those of the rods (R,)
         for which that can be done. `attachments` come with the number of their rod, and are all that concern their bodies."""
         b, entries = self.arrays, self._entries
@@ -118,17 +118,10 @@ class Der2008Block(DerBlock):
         b.forces.drag_rate[0] = drag_rate
         self._h = h
         step = Step(h, 1, BACKWARD_EULER, air_density, self._projection, 0, 0)
-        before = np.concatenate([bodies.x, bodies.rotation.reshape(-1, 9), bodies.v, bodies.w], axis=1)
-        goal_x, goal_rotation = block.goal
-        np.multiply(bodies.mass[:, None], gravity, out=bodies.force)
-        bodies.start_x[:], bodies.start_rotation[:] = bodies.x, bodies.rotation
-        bodies.way[:] = goal_x - bodies.x
-        bodies.turn[:] = logarithm(goal_rotation @ np.swapaxes(bodies.rotation, 1, 2))
+        before = begin_bodies(bodies, block, gravity, wind, drag_rate)
         count = len(self._carried.assemblies.rods) - 1
         step_assemblies(b, self._held_chain, self._nodes, self._motion, self._carried, step, before, 0, count)
-        led = bodies.kinematic
-        bodies.x[led], bodies.rotation[led] = before[led, :3], before[led, 3:12].reshape(-1, 3, 3)
-        bodies.v[led], bodies.w[led] = before[led, 12:15], before[led, 15:]
+        end_bodies(bodies, before)
 
     def _step_explicitly(self, h: float, count: int, air_density: float, skip: Flags) -> None:
         """With no steps it only measures."""

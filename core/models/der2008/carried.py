@@ -17,39 +17,13 @@ from numpy.typing import NDArray
 
 from ...attachment import Attachment
 from ...bodies.block import BodyBlock
+from ...bodies.explicit import Bodies, explicit_bodies, groups_of, starts
 from ...errors import Array
 from ...linalg.sparse_factor import Ints, Pattern
 from ...linalg.sparse_order import Finder, analyse, dissect, stack_size
 from ...scene import Entry
 from ..der.arrays import Arrays
 from .arrays import Chain
-
-
-class Bodies(NamedTuple):
-    """All bodies of the scene; the first four are their state."""
-
-    x: Array  # (B, 3) centre of mass
-    rotation: Array  # (B, 3, 3)
-    v: Array  # (B, 3)
-    w: Array  # (B, 3) angular velocity, in the world
-    mass: Array  # (B,)
-    inertia: Array  # (B, 3, 3) in the body's axes
-    inverse_inertia: Array  # (B, 3, 3)
-    damping: Array  # (B, 2) 1/s
-    kinematic: NDArray[bool_]  # (B,)
-    before_x: Array  # (B, 3) where an inner step began
-    before_rotation: Array  # (B, 3, 3)
-    before_v: Array  # (B, 3)
-    before_w: Array  # (B, 3)
-    start_x: Array  # (B, 3) of kinematic ones: where the step begins,
-    start_rotation: Array  # (B, 3, 3)
-    way: Array  # (B, 3) how far they go in it,
-    turn: Array  # (B, 3) and turn
-    force: Array  # (B, 3) N, all but what rods do
-    torque: Array  # (B, 3) N m, that rods exert on them through their frames
-    metric: Array  # (B, 6, 6) generalized mass: of the body and of the vertices that it carries
-    pull: Array  # (B, 6) what of it the unknown motion is asked for
-    motion: Array  # (B, 6) one iteration of the projection moves and turns it by this
 
 
 class Ties(NamedTuple):
@@ -182,30 +156,16 @@ def carry(
     unknown = np.where(free[:, None], 6 * np.arange(len(block))[:, None] + np.arange(6), -1)
     own = Finder(pattern).entries(np.repeat(unknown[:, :, None], 6, axis=2), np.repeat(unknown[:, None, :], 6, axis=1))
     assemblies = Assemblies(
-        _starts([rods for rods, _ in groups]), _starts([members for _, members in groups]),
-        _starts([[w for w in welds_at if group_of_rod[w[0]] == k] for k in range(len(groups))]),
+        starts([rods for rods, _ in groups]), starts([members for _, members in groups]),
+        starts([[w for w in welds_at if group_of_rod[w[0]] == k] for k in range(len(groups))]),
         np.array([rod for rods, _ in groups for rod in rods], int64),
         np.array([k for _, members in groups for k in members], int64),
         of_rod, place, pair, own,
     )  # fmt: skip
     return Carried(
-        _bodies(block), ties, welds, assemblies, pattern, np.zeros(int(pattern.panel[-1])),
+        explicit_bodies(block), ties, welds, assemblies, pattern, np.zeros(int(pattern.panel[-1])),
         np.zeros(stack_size(pattern)), np.zeros(6 * len(block)), np.zeros(len(b.state.q)),
         np.zeros(len(b.state.q)),
-    )  # fmt: skip
-
-
-def _bodies(block: BodyBlock) -> Bodies:
-    x, rotation, v, w, _ = block.state
-    n = len(block)
-
-    def zeros(*shape: int) -> Array:
-        return np.zeros((n, *shape))
-
-    return Bodies(
-        x, rotation, v, w, block.mass, block.inertia, np.linalg.inv(block.inertia), block.damping, block.kinematic,
-        zeros(3), zeros(3, 3), zeros(3), zeros(3), zeros(3), zeros(3, 3), zeros(3), zeros(3), zeros(3), zeros(3),
-        zeros(6, 6), zeros(6), zeros(6),
     )  # fmt: skip
 
 
@@ -235,31 +195,6 @@ def _ties(
     )
 
 
-def groups_of(
-    rods: int, block: BodyBlock, attachments: Sequence[tuple[int, Attachment]]
-) -> list[tuple[list[int], list[int]]]:
-    """Rods and bodies that hang together; kinematic bodies hold nothing together, and are in every group that they hold."""
-    leader = list(range(rods))
-
-    def find(k: int) -> int:
-        while leader[k] != k:
-            k = leader[k]
-        return k
-
-    first: dict[int, int] = {}
-    for rod, one in attachments:
-        if not block.kinematic[one.body]:
-            leader[find(rod)] = find(first.setdefault(one.body, rod))
-    groups: dict[int, tuple[list[int], list[int]]] = {}
-    for rod in sorted({rod for rod, _ in attachments}):
-        groups.setdefault(find(rod), ([], []))[0].append(rod)
-    for rod, one in attachments:
-        members = groups[find(rod)][1]
-        if one.body not in members:
-            members.append(one.body)
-    return list(groups.values())
-
-
 def _places(ties: Ties, of_rod: Ints, free: NDArray[bool_], finder: Finder) -> tuple[Ints, Ints]:
     """For every tie and every tie of the same rod where their 36 entries stand, and where those of each tie begin."""
     first, pairs = [0], []
@@ -277,7 +212,3 @@ def _places(ties: Ties, of_rod: Ints, free: NDArray[bool_], finder: Finder) -> t
     rows = np.repeat(unknowns(a)[:, :, None], 6, axis=2)
     columns = np.repeat(unknowns(b)[:, None, :], 6, axis=1)
     return finder.entries(rows, columns), np.array(first, int64)
-
-
-def _starts(lists: Sequence[Sequence[object]]) -> Ints:
-    return np.concatenate([[0], np.cumsum([len(one) for one in lists])]).astype(int64)

@@ -1,123 +1,12 @@
-"""How bodies move by themselves and with what they carry, while rods are stepped explicitly."""
+"""What bodies weigh with what they carry, and what rods do to the frames that bodies hold."""
 
 from __future__ import annotations
 
-import math
-
-from ...errors import Array
-from ...geometry.frames import Vector, cross, dot
+from ...bodies.explicit import Bodies, in_axes
+from ...geometry.frames import Vector, dot
 from ...jit import part
-from ..der.evaluate import get, put
 from .arrays import Chain, Nodes
-from .carried import Bodies, Ties
-
-SPIN_ITERATIONS = 4
-
-
-@part
-def turn_body(rotation: Array, k: int, w: Vector) -> None:
-    """Turns a body by the rotation vector w, in the world."""
-    angle = math.sqrt(dot(w, w))
-    s = math.sin(angle) / angle if angle > 1e-8 else 1.0
-    half = math.sin(0.5 * angle) / angle if angle > 1e-8 else 0.5
-    f = 2.0 * half * half
-    for c in range(3):
-        u = (rotation[k, 0, c], rotation[k, 1, c], rotation[k, 2, c])
-        wu = cross(w, u)
-        wwu = cross(w, wu)
-        for i in range(3):
-            rotation[k, i, c] += s * wu[i] + f * wwu[i]
-
-
-@part
-def turn_since(rotation: Array, before: Array, k: int) -> Vector:
-    """The rotation vector that leads from one rotation to a near one."""
-    w = (0.0, 0.0, 0.0)
-    cosine = -1.0
-    for c in range(3):
-        a = (before[k, 0, c], before[k, 1, c], before[k, 2, c])
-        b = (rotation[k, 0, c], rotation[k, 1, c], rotation[k, 2, c])
-        x = cross(a, b)
-        w = (w[0] + 0.5 * x[0], w[1] + 0.5 * x[1], w[2] + 0.5 * x[2])
-        cosine += dot(a, b)
-    sine = math.sqrt(dot(w, w))
-    f = math.atan2(sine, 0.5 * cosine) / sine if sine > 1e-8 else 1.0
-    return (f * w[0], f * w[1], f * w[2])
-
-
-@part
-def straighten(rotation: Array, k: int) -> None:
-    """The nearest rotation, where round-off has made it not quite one."""
-    product = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    columns = (_column(rotation, k, 0), _column(rotation, k, 1), _column(rotation, k, 2))
-    product = (
-        (dot(columns[0], columns[0]), dot(columns[0], columns[1]), dot(columns[0], columns[2])),
-        (dot(columns[1], columns[0]), dot(columns[1], columns[1]), dot(columns[1], columns[2])),
-        (dot(columns[2], columns[0]), dot(columns[2], columns[1]), dot(columns[2], columns[2])),
-    )
-    for i in range(3):
-        row = (rotation[k, i, 0], rotation[k, i, 1], rotation[k, i, 2])
-        for c in range(3):
-            rotation[k, i, c] = 1.5 * row[c] - 0.5 * dot(row, product[c])
-
-
-@part
-def _column(rotation: Array, k: int, c: int) -> Vector:
-    return (rotation[k, 0, c], rotation[k, 1, c], rotation[k, 2, c])
-
-
-@part
-def to_world(rotation: Array, k: int, u: Vector) -> Vector:
-    return (
-        rotation[k, 0, 0] * u[0] + rotation[k, 0, 1] * u[1] + rotation[k, 0, 2] * u[2],
-        rotation[k, 1, 0] * u[0] + rotation[k, 1, 1] * u[1] + rotation[k, 1, 2] * u[2],
-        rotation[k, 2, 0] * u[0] + rotation[k, 2, 1] * u[1] + rotation[k, 2, 2] * u[2],
-    )
-
-
-@part
-def _in_axes(tensor: Array, rotation: Array, k: int, w: Vector) -> Vector:
-    """R J R^T w of a tensor J in the body's axes."""
-    u = (
-        dot(_column(rotation, k, 0), w),
-        dot(_column(rotation, k, 1), w),
-        dot(_column(rotation, k, 2), w),
-    )
-    return to_world(rotation, k, to_world(tensor, k, u))
-
-
-@part
-def fly(bodies: Bodies, k: int, h: float) -> None:
-    """Symplectic Euler of a body without constraints. The spin is implicit, so that the angular momentum changes by torques alone:
-    R' = exp(h w') R, R' J R'^T w' = L + h torque."""
-    x, rotation, v, w = bodies.x, bodies.rotation, bodies.v, bodies.w
-    slow, calm = 1.0 / (1.0 + h * bodies.damping[k, 0]), 1.0 / (1.0 + h * bodies.damping[k, 1])
-    spin = _in_axes(bodies.inertia, rotation, k, get(w, k))
-    momentum = (
-        calm * (spin[0] + h * bodies.torque[k, 0]),
-        calm * (spin[1] + h * bodies.torque[k, 1]),
-        calm * (spin[2] + h * bodies.torque[k, 2]),
-    )
-    for c in range(3):
-        v[k, c] = slow * (v[k, c] + h * bodies.force[k, c] / bodies.mass[k])
-        x[k, c] += h * v[k, c]
-    for _ in range(SPIN_ITERATIONS):
-        rate = _in_axes(bodies.inverse_inertia, rotation, k, momentum)
-        for i in range(3):
-            for c in range(3):
-                rotation[k, i, c] = bodies.before_rotation[k, i, c]
-        turn_body(rotation, k, (h * rate[0], h * rate[1], h * rate[2]))
-        put(w, k, rate)
-
-
-@part
-def lead(bodies: Bodies, k: int, at: float) -> None:
-    """Puts a kinematic body where it is at a fraction of the step."""
-    for i in range(3):
-        bodies.x[k, i] = bodies.start_x[k, i] + at * bodies.way[k, i]
-        for c in range(3):
-            bodies.rotation[k, i, c] = bodies.start_rotation[k, i, c]
-    turn_body(bodies.rotation, k, (at * bodies.turn[k, 0], at * bodies.turn[k, 1], at * bodies.turn[k, 2]))
+from .carried import Ties
 
 
 @part
@@ -130,7 +19,7 @@ def weigh(bodies: Bodies, k: int) -> None:
     for c in range(3):
         metric[k, c, c] = bodies.mass[k]
         axis = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
-        column = _in_axes(bodies.inertia, bodies.rotation, k, axis)
+        column = in_axes(bodies.inertia, bodies.rotation, k, axis)
         for i in range(3):
             metric[k, 3 + i, 3 + c] = column[i]
 

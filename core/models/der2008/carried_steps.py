@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from ...bodies.explicit import fly, lead, straighten, to_world, turn_body, turn_since
 from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...geometry.frames import cross, dot
@@ -25,18 +26,7 @@ from ..der.stages import place_frames
 from ..der.stepping import FAILURES, HALVINGS, ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .carried import Carried
-from .carried_bodies import (
-    add_vertex,
-    fly,
-    frame_stiffness,
-    frame_torque,
-    lead,
-    straighten,
-    to_world,
-    turn_body,
-    turn_since,
-    weigh,
-)
+from .carried_bodies import add_vertex, frame_stiffness, frame_torque, weigh
 from .forces import STABLE, TURN, longest_step, measure_energies
 from .frames import carry_frames, give_frames, relax_frames
 from .projection import MOST_ITERATIONS, factor_constraints, give_way_to_multipliers, lengths_off
