@@ -34,7 +34,7 @@ from .rod import Rod
 
 MODELS = ("der", "der2008", "clothoid", "compact", "net", "corde")
 
-NET_MODELS = ("net", "corde")
+NET_MODELS = ("net", "corde", "compact")
 
 MOST_ELEMENTS = 64
 

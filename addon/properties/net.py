@@ -12,6 +12,11 @@ class NetSettings:
         items=[
             ("net", "Elastic Net", "Joints carry bending and twist; calm at any stiffness"),
             ("corde", "CoRdE 2009", "As first published: many short steps, no breaking. For comparison"),
+            (
+                "compact",
+                "Inextensible Tree",
+                "Never stretches, whatever pulls on it; without loops, and without breaking",
+            ),
         ],
     )
     tie_splines: BoolProperty(

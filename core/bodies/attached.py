@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..attachment import Attachment
 from ..errors import Array, TendrilError
 from ..geometry.frames import transport, turn
-from ..models.protocol import ModelBlock
+from ..models.protocol import ModelBlock, edge_rows
 from ..scene import Entry, Scene
 from .block import BodyBlock
 from .ties import Ties
@@ -66,11 +66,9 @@ def _place(
     nearest, _ = _nearest(first + inside * (last - first), start, end)
     row = int(rows[nearest])
     _, at = _nearest(first + one.at * (last - first), start[nearest : nearest + 1], end[nearest : nearest + 1])
-    vertices = getattr(block, "vertices", None)
-    shown = row
-    if vertices is not None:
-        before = int(np.searchsorted(vertices, int(block.sample_start[k])))
-        shown = int(vertices[before + one.edge])
+    of_block = [entry for (other, _), entry in zip(rods, scene.entries, strict=True) if other == number]
+    before = sum(entry.rod.edge_count for entry in of_block[:k])
+    shown = int(edge_rows(block, of_block)[before + one.edge])
     return (number, k, row, int(after[row]), shown), at
 
 

@@ -6,7 +6,7 @@ import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.core import Material, Net, Scene, Simulation
-from tendril.tests.addon.building import activate, evaluated_points, make_curve, play, status
+from tendril.tests.addon.building import activate, evaluated_points, make_curve, make_rod, play, status
 
 
 def make_grid(cells=3, size=0.6, name="Net", **settings):
@@ -161,3 +161,18 @@ def test_what_is_no_net_is_refused_in_a_sentence():
     with pytest.raises(RuntimeError, match="no such group"):
         bpy.ops.tendril.rod_add()
     assert status(grid) == ""
+
+
+def test_splines_tied_at_one_point_are_a_tree_that_never_stretches():
+    """Of soft rubber: as an elastic net it would sag by stretching. A mesh with loops is refused in one sentence."""
+    ways = [np.array([np.cos(a), np.sin(a), 0.0]) for a in (0.0, 2.1, 4.2)]
+    arms = [("POLY", np.linspace(0.0, 0.4, 7)[:, None] * way) for way in ways]
+    obj = make_rod(*arms, tie_splines=True, net_model="compact", material="RUBBER", radius=0.004)
+    shown = play(obj, 10)
+    assert np.abs(shown[10] - shown[1]).max() > 0.05
+    for points in np.split(shown[10].astype(np.float64), 3):
+        assert np.linalg.norm(np.diff(points, axis=0), axis=1) == pytest.approx(0.4 / 6, abs=1e-6)
+    loops = make_net(name="Loops", net_model="compact")
+    for number in (1, 2):
+        bpy.context.scene.frame_set(number)
+    assert "has no loops" in status(loops)

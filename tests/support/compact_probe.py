@@ -29,20 +29,15 @@ class Probe:
         return probe
 
     def _open(self, scene: Scene, h: float) -> None:
-        (entry,) = scene.entries
         self.sim = Simulation(scene, threads=1)
         self.block = self.sim.blocks[0]
         self.b = self.block.arrays
         self.sim._around.act(0.0, 1.0)
         self.b.forces.force[:] = self.sim._around.forces[0]
         self.h, self.firm = h, 0.0
-        self.edges = entry.rod.edge_count
         self.size = self.b.system.trial.size
-        self.free = np.ones((len(self.b.rods.arm) + 1, 3), bool)
-        self.free[:-1][self.b.rods.edge_framed] = False
-        self.free[self.edges : -1] = False
-        self.free[-1] = not self.b.rods.held[0]
-        self.free = self.free.ravel()
+        rods = self.b.rods
+        self.free = np.repeat(np.append(rods.edge & ~rods.edge_framed, not rods.held[0]), 3)
         open_rod(self.b, 0)
 
     def evaluate(self, x: np.ndarray, exact: bool = True) -> float:

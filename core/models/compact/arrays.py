@@ -3,7 +3,8 @@
 Vertices of all rods are numbered through; rod r owns start[r] ... start[r + 1] - 1. Edge j runs from vertex j to the next and
 shares its number; the last vertex of an open rod has no edge, and its edge entries are idle. The unknowns are the position of
 each rod's first vertex, its root, and one rotation per edge; all other vertices follow from them, so that lengths, unit
-quaternions and tangents along the edges need no constraint (2022 paper, section 2.1). Changes of the unknowns are arrays (N +
+quaternions and tangents along the edges need no constraint (2022 paper, section 2.1). A rod may branch: then its arms lie one
+after the other, parents first, and each begins at a fork (see `branches.py`). Changes of the unknowns are arrays (N +
 R, 3): a rotation vector for each edge, in space, then the motion of each root. They are always taken from where the rod is:
 no axis-angle ever becomes large.
 
@@ -33,6 +34,16 @@ class Rods(NamedTuple):
 
     start: NDArray[np.int64]  # (R + 1,)
     closed: NDArray[np.bool_]  # (R,)
+    before: NDArray[np.int64]  # (N,) the vertex before; -1 at the root of an open rod
+    edge: NDArray[np.bool_]  # (N,) there is an edge after the vertex
+    fork: NDArray[
+        np.int64
+    ]  # (N,) the number of the fork here: its edge has no length, but the frame of a joint; -1: none
+    of_fork: NDArray[
+        np.int64
+    ]  # (N,) the number of the fork at which an arm begins here; -1: it goes on from the last row
+    forks: NDArray[np.int64]  # (R + 1,) rod r has forks forks[r] ... forks[r + 1] - 1
+    splay: Array  # (N, 4) quaternion from the joint's frame to that of the first edge of an arm, in the natural shape
     damping_time: Array  # (R,) s
     firmness: Array  # (R,) N/m: how stiff its stiffest bit is, about
     seam: Array  # (R, 4) quaternion by which a closed rod's first frame is turned where it meets the last: hides whole turns
@@ -100,6 +111,7 @@ class Geometry(NamedTuple):
     d0: Array  # (N, 3) and first directors
     turn: Array  # (N,) rad since then
     axis: Array  # (N, 3) how a small rotation changes the turn
+    carry: Array  # (F, 27) what sums along the rod have come to at each fork
 
 
 class System(NamedTuple):
@@ -158,6 +170,10 @@ class Linear(NamedTuple):
 
     start: NDArray[np.int64]
     closed: NDArray[np.bool_]
+    edge: NDArray[np.bool_]
+    fork: NDArray[np.int64]
+    of_fork: NDArray[np.int64]
+    forks: NDArray[np.int64]
     arm: Array
     held: NDArray[np.bool_]
     rail: Array
@@ -165,6 +181,7 @@ class Linear(NamedTuple):
     d3: Array
     axis: Array
     gap: Array
+    carry: Array
     w: Array
     wg: Array
     wo: Array
@@ -178,8 +195,9 @@ class Linear(NamedTuple):
 def linear_of(b: Arrays) -> Linear:
     rods, geometry, system = b.rods, b.geometry, b.system
     return Linear(
-        rods.start, rods.closed, rods.arm, rods.held, rods.rail, rods.edge_framed, geometry.d3, geometry.axis, geometry.gap,
-        system.w, system.wg, system.wo, system.root, system.seam, system.loops, system.closing, system.closed_by,
+        rods.start, rods.closed, rods.edge, rods.fork, rods.of_fork, rods.forks, rods.arm, rods.held, rods.rail,
+        rods.edge_framed, geometry.d3, geometry.axis, geometry.gap, geometry.carry, system.w, system.wg,
+        system.wo, system.root, system.seam, system.loops, system.closing, system.closed_by,
     )  # fmt: skip
 
 
@@ -197,7 +215,7 @@ class Step(NamedTuple):
     exact: bool  # the Hessian is the exact one where that is positive definite; or never, as in the paper
 
 
-def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
+def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
     """For rods of n vertices in all."""
     loops = LOOP if any_closed else 0
 
@@ -214,6 +232,12 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
         rods=Rods(
             start=np.zeros(rods + 1, dtype=np.int64),
             closed=np.zeros(rods, dtype=np.bool_),
+            before=np.arange(-1, n - 1),
+            edge=np.ones(n, dtype=np.bool_),
+            fork=np.full(n, -1, dtype=np.int64),
+            of_fork=np.full(n, -1, dtype=np.int64),
+            forks=np.zeros(rods + 1, dtype=np.int64),
+            splay=np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
             damping_time=zeros(rods),
             firmness=zeros(rods),
             seam=zeros(rods, 4),
@@ -249,6 +273,7 @@ def make_arrays(n: int, rods: int, any_closed: bool) -> Arrays:
             d0=zeros(n, 3),
             turn=zeros(n),
             axis=zeros(n, 3),
+            carry=zeros(forks, 27),
         ),
         system=System(
             g=zeros(n, 3),

@@ -54,8 +54,11 @@ class CompactBlock:
         tolerance: float,
         workers: Workers,
     ) -> None:
-        self.arrays = build(entries, holds)
+        self.arrays, layout = build(entries, holds)
         b = self.arrays
+        self.vertices = np.concatenate(layout.vertex)
+        self.director_rows = np.concatenate(layout.edge)
+        self._edges = layout.edges
         self._linear = linear_of(b)
         self.sample_start = b.rods.start
         self.most_iterations = MOST_ITERATIONS
@@ -79,13 +82,13 @@ class CompactBlock:
         self._measured = False  # the log's energies and the directors are those of the state
         self._four = np.zeros((len(b.state.x), 4))
         self.state_size = sum(array.size for array in b.state)
-        rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
+        rows = [
+            int((layout.edge if hold.kind == "edge" else layout.vertex)[number][hold.index]) for number, hold in holds
+        ]
         self._hold_rows = np.array(rows, dtype=np.int64)
         self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
-        after = [
-            int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds
-        ]
-        self._after = np.array(after, dtype=np.int64)
+        self._after = np.where(self._edge_holds, layout.edges.after[self._hold_rows], self._hold_rows)
+        self._sense = layout.sense[self._hold_rows]
         # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
         self._tangent = b.holds.tangent[1, self._hold_rows].copy()
         self._director = b.holds.director[1, self._hold_rows].copy()
@@ -134,7 +137,7 @@ class CompactBlock:
         b.holds.position[1, self._after[edge]] = (positions + half)[edge]
         b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
         b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
-        b.holds.spin[1, rows] = spins
+        b.holds.spin[1, rows] = spins * self._sense
         self._measured = False
 
     # Free steps ----------------------------------------------------------------------------------------------------
@@ -184,17 +187,7 @@ class CompactBlock:
     # A coupled step -----------------------------------------------------------------------------------------------
 
     def edges(self) -> Edges:
-        rods = self.arrays.rods
-        n = len(rods.rest_length)
-        after = np.arange(1, n + 1)
-        along = np.zeros(n)
-        length = np.full(n, np.inf)
-        for first, end, closed in zip(rods.start[:-1], rods.start[1:], rods.closed, strict=True):
-            after[end - 1] = first if closed else -1
-            along[first + 1 : end] = np.cumsum(rods.rest_length[first : end - 1])
-            if closed:
-                length[first:end] = rods.rest_length[first:end].sum()
-        return Edges(after, rods.radii.max(axis=1), along, length)
+        return self._edges
 
     def turns(self) -> Array:
         return self.arrays.geometry.turn

@@ -5,29 +5,81 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import Array, TendrilError
-from ...geometry.quaternions import from_frame, product, relative
+from ...geometry.quaternions import from_frame, product
+from ...net import Net
 from ...rod import Rod
 from ...scene import Entry, Hold, held_vertices
 from ..der.arrays import FRAMED, FREE_END, INNER
 from ..der.build import Shape, _half_lengths, _middles, _shapes, _vertex_frame
+from ..protocol import Edges
 from .arrays import Arrays, make_arrays
+from .branches import Tree, far_apart, grow_tree, place_net
+from .shapes import TAUT, put_strains, quaternions, refuse_distance, strain
 
-TAUT = 1e-6  # relative: by so much holds may be farther apart than the rod between them is long
-Frame = tuple[float, float, float, float]
+Ints = NDArray[np.int64]
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
+class Layout(NamedTuple):
+    """Where what was described is among the rows of the block."""
+
+    vertex: list[Ints]  # per rod: the row of each vertex
+    edge: list[Ints]  # per rod: the row of each edge
+    sense: Array  # (N,) -1 where the edge here runs against how it was described, else 1
+    edges: Edges
+
+
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, Layout]:
     """`holds` come with the number of their rod within the block."""
-    counts = [entry.rod.vertex_count for entry in entries]
-    b = make_arrays(sum(counts), len(entries), any(entry.rod.closed for entry in entries))
+    of_rod: list[list[Hold]] = [[] for _ in entries]
+    for number, hold in holds:
+        of_rod[number].append(hold)
+    trees = [
+        grow_tree(entry.rod, of) if isinstance(entry.rod, Net) else None
+        for entry, of in zip(entries, of_rod, strict=True)
+    ]
+    counts = [
+        entry.rod.vertex_count if tree is None else len(tree.vertex) for entry, tree in zip(entries, trees, strict=True)
+    ]
+    forks = [0 if tree is None else int(tree.fork.sum()) for tree in trees]
+    any_closed = any(isinstance(entry.rod, Rod) and entry.rod.closed for entry in entries)
+    b = make_arrays(sum(counts), len(entries), any_closed, sum(forks))
     b.rods.start[1:] = np.cumsum(counts)
-    for r, entry in enumerate(entries):
-        _place_rod(b, r, entry, [hold for number, hold in holds if number == r])
-    return b
+    b.rods.forks[1:] = np.cumsum(forks)
+    for r, (entry, tree, of) in enumerate(zip(entries, trees, of_rod, strict=True)):
+        if tree is None:
+            _place_rod(b, r, entry, of)
+        else:
+            place_net(b, r, entry, of, tree)
+    return b, _lay_out(b, entries, trees)
+
+
+def _lay_out(b: Arrays, entries: Sequence[Entry], trees: list[Tree | None]) -> Layout:
+    rods, n = b.rods, len(b.rods.arm)
+    after = np.where(rods.edge & (rods.fork < 0), np.arange(1, n + 1), -1)
+    along, length, sense = np.zeros(n), np.full(n, np.inf), np.ones(n)
+    vertices, edges, joined = [], [], [np.zeros((0, 2), np.int64)]
+    for r, (entry, tree) in enumerate(zip(entries, trees, strict=True)):
+        first, end = int(rods.start[r]), int(rods.start[r + 1])
+        if tree is not None:
+            along[first:end], pairs = far_apart(entry.rod, tree)
+            joined.append(first + pairs)
+            sense[first:end] = np.where(tree.backwards | tree.backwards[tree.before], -1.0, 1.0)
+            vertices.append(first + tree.own)
+            edges.append(first + tree.row_of_edge)
+            continue
+        vertices.append(np.arange(first, end))
+        edges.append(np.arange(first, first + entry.rod.edge_count))
+        along[first + 1 : end] = np.cumsum(rods.rest_length[first : end - 1])
+        if rods.closed[r]:
+            after[end - 1] = first
+            length[first:end] = rods.rest_length[first:end].sum()
+    return Layout(vertices, edges, sense, Edges(after, rods.radii.max(axis=1), along, length, np.concatenate(joined)))
 
 
 def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
@@ -35,6 +87,8 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     n, m, first = rod.vertex_count, rod.edge_count, int(b.rods.start[r])
     rows, edges = slice(first, first + n), slice(first, first + m)
     rods.closed[r] = rod.closed
+    rods.before[first] = first + n - 1 if rod.closed else -1
+    rods.edge[first + n - 1] = rod.closed
     rods.damping_time[r] = rod.damping_time
     rods.rest_length[rows] = rod.rest_lengths[-1]  # the idle entry must be a length, too
     rods.rest_length[edges] = rod.rest_lengths
@@ -73,7 +127,7 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     theta = rod.twist * _middles(shape)
     directors = _turned(shape, theta)
     b.state.q[rows] = (1.0, 0.0, 0.0, 0.0)
-    b.state.q[edges] = _quaternions(shape.tangents, directors)
+    b.state.q[edges] = quaternions(shape.tangents, directors)
     b.rods.seam[r] = (math.cos(0.5 * rod.twist), 0.0, 0.0, math.sin(0.5 * rod.twist)) if rod.closed else (1, 0, 0, 0)
     b.state.x[rows] = _laid(rod, shape)
     b.state.v[rows, :3] = entry.velocity
@@ -105,30 +159,19 @@ def _turned(shape: Shape, theta: Array) -> Array:
     return np.asarray(np.cos(theta)[:, None] * shape.directors + np.sin(theta)[:, None] * side)
 
 
-def _quaternions(tangents: Array, directors: Array) -> Array:
-    return np.array([from_frame(tuple(t), tuple(d)) for t, d in zip(tangents, directors, strict=True)])
-
-
 def _natural_strains(b: Arrays, r: int, rod: Rod, rest: Shape) -> None:
     n, m, first = rod.vertex_count, rod.edge_count, int(b.rods.start[r])
-    q: list[Frame] = [tuple(row) for row in _quaternions(rest.tangents, rest.directors).tolist()]
+    q = quaternions(rest.tangents, rest.directors)
     for i in range(n):
         joint = b.rods.joint[first + i]
         if joint == FREE_END:
             continue
-        if joint == INNER:
-            b.rods.rest[first + i, 0] = _strain(q[(i - 1) % m], q[i])
-            continue
-        t, d, _, _ = _vertex_frame(rest, rest.directors, rest.twist, i, n, m)
-        middle = from_frame(tuple(t), tuple(d))
-        if rod.closed or i > 0:
-            b.rods.rest[first + i, 0] = _strain(q[(i - 1) % m], middle)
-        if rod.closed or i < n - 1:
-            b.rods.rest[first + i, 1] = _strain(middle, q[i])
-
-
-def _strain(a: Frame, b: Frame) -> Array:
-    return 2.0 * np.array(relative(a, b)[1:])
+        middle = None
+        if joint != INNER:
+            t, d, _, _ = _vertex_frame(rest, rest.directors, rest.twist, i, n, m)
+            middle = from_frame(tuple(t), tuple(d))
+        before = q[(i - 1) % m] if rod.closed or i > 0 else None
+        put_strains(b, first + i, before, middle, q[i] if rod.closed or i < n - 1 else None)
 
 
 def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
@@ -146,7 +189,7 @@ def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
             half = 0.5 * rod.rest_twist * length
             natural = (math.sqrt(max(0.0, 1.0 - float(v @ v))), float(v[0]), float(v[1]), float(v[2]))
             turned = product(natural, (math.cos(half), 0.0, 0.0, math.sin(half)))
-            b.rods.rest[first + i, slot] = _strain((1.0, 0.0, 0.0, 0.0), turned)
+            b.rods.rest[first + i, slot] = strain((1.0, 0.0, 0.0, 0.0), turned)
 
 
 def _stiffnesses(b: Arrays, rod: Rod, first: int) -> None:
@@ -187,5 +230,4 @@ def _check(rod: Rod, holds: list[Hold]) -> None:
         apart = float(np.linalg.norm(rod.points[j % rod.vertex_count] - rod.points[i]))
         length = float(along[j] - along[i])
         if apart > length * (1.0 + TAUT) or (j == i + 1 and apart < length * (1.0 - TAUT)):
-            cure = f"the compact rod between them is {length:.6g} m long and does not stretch: hold them at another distance"
-            raise TendrilError(f"the distance of the held vertices {i} and {j % rod.vertex_count}", apart, cure)
+            refuse_distance(i, j % rod.vertex_count, apart, length)

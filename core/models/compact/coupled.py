@@ -12,7 +12,6 @@ from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ...forces.air import cylinder_drag
 from ...jit import kernel, part
 from ...linalg.small import (
     add6,
@@ -39,10 +38,10 @@ from .evaluate import (
     sections,
     vertices,
 )
-from .kinematics import displace, edge_count, keep_base, place, turn_edges
+from .kinematics import displace, keep_base, place, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
 from .newton import copy_negative, foresee, meet_holds, weigh
-from .stages import aim_sections, copy_state, guess, measure, place_held, start_stage, take_velocities
+from .stages import aim_sections, copy_state, drag_along, guess, measure, place_held, start_stage, take_velocities
 
 FARTHEST = 0.7  # rad: rotation of an edge in one iteration
 SETTLED = 0.1  # segment lengths: after shorter steps, the forces of holds follow
@@ -60,10 +59,7 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
         copy_state(b.kept, state, first, end, r)
-        cylinder_drag(
-            rods.radii, rods.mass, state.x, state.v, b.forces.wind, air_density, b.forces.drag_rate[0], b.forces.drag,
-            first, end, rods.closed[r],
-        )  # fmt: skip
+        drag_along(rods, b.forces, state, air_density, r)
         place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
         copy_state(b.kept, state, first, end, r)
         place(rods, state, geometry, r)
@@ -134,9 +130,8 @@ def _evaluate(b: Arrays, r: int, h: float, firm: float, exact: bool, pushes: Pus
 @part
 def _stiffen(rods: Rods, geometry: Geometry, system: System, stiffness: Array, touched: NDArray[bool_], r: int) -> None:
     """With p' = p + B phi and the turn a . phi, an edge's stiffness K in (p, turn, p') becomes one in (p, phi)."""
-    first = rods.start[r]
-    for j in range(first, first + edge_count(rods, r)):
-        if not touched[j]:
+    for j in range(rods.start[r], rods.start[r + 1]):
+        if not (touched[j] and rods.edge[j]):
             continue
         k = stiffness[j]
         pp = (k[0], k[1], k[3], k[1], k[2], k[4], k[3], k[4], k[5])
@@ -169,7 +164,7 @@ def probe_rods(b: Arrays, chosen: Ints, h: float, mobility: Array, begin: int, s
         for attempt in range(2):
             _evaluate(b, r, h, firm, attempt == 0, none, False)
             if factor_matrix(b.rods, b.geometry, b.system, r):
-                mobility_of(b.rods, b.system, r, mobility)
+                mobility_of(b.rods, b.geometry, b.system, r, mobility)
                 break
 
 

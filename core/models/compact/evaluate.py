@@ -32,7 +32,8 @@ from ...linalg.small import (
 )
 from ..der.arrays import FRAMED
 from .arrays import Forces, Geometry, Rods, Stage, State, System
-from .kinematics import edge_count, end_frames, has_element
+from .forks import carried, clear_forks, hand_down
+from .kinematics import across_seam, end_frames, has_element
 
 FIRM = 1e4  # how stiff holds are, times the stiffest that they hold
 
@@ -137,7 +138,9 @@ def sections(rods: Rods, stage: Stage, geometry: Geometry, system: System, r: in
                 d[j, s] = 0.0
             if s < 3:
                 c[j, s] = 0.0
-    for j in range(first, first + edge_count(rods, r)):
+    for j in range(first, rods.start[r + 1]):
+        if not rods.edge[j]:
+            continue
         for k in range(2):
             director = get3(geometry.d1, j) if k == 0 else get3(geometry.d2, j)
             goal = (aim[j, 3 * k], aim[j, 3 * k + 1], aim[j, 3 * k + 2])
@@ -170,17 +173,18 @@ def elements(
         2 v changes by M delta, M = w - [v]x, and by -v delta^2 / 4 - (w + [v]x)^-1-like terms of a x b,
     which add up to the moment mu = w s + v x s of the stress s, and to -(s.v) delta^2 / 4 - mu . (a x b) / 2.
     """
-    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+    before, edge, fork, of_fork = rods.before, rods.edge, rods.fork, rods.of_fork
     joint, stiffness, rest, star, strain = rods.joint, rods.stiffness, rods.rest, stage.strain, geometry.strain
     c, d, o = system.c, system.d, system.o
     energy = 0.0
-    for i in range(first, end):
-        p = i - 1 if i > first else end - 1
+    for i in range(rods.start[r], rods.start[r + 1]):
+        p = before[i]
         framed = joint[i] == FRAMED
         for slot in range(2):
-            if not has_element(joint[i], slot, i == first, i + 1 == end, closed):
+            if not has_element(joint[i], slot, p, edge[i], fork[i]):
                 continue
-            a, b = end_frames(rods, geometry, q, r, i, slot)
+            a, b = end_frames(framed, p, of_fork[i], rods.splay, geometry.frame, q, i, slot)
+            b = across_seam(rods.closed[r] and i == rods.start[r], rods.seam, r, slot, b)
             rotation = relative(a, b)
             w, v = rotation[0], (rotation[1], rotation[2], rotation[3])
             s0, k0, e0 = _stress(stiffness[i, slot, 0], strain[i, slot, 0], rest[i, slot, 0], star[i, slot, 0], weight)
@@ -238,10 +242,11 @@ def curve(rods: Rods, geometry: Geometry, system: System, loop: Array, r: int, e
     positive."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     g, d, arm, d3 = system.g, system.d, rods.arm, geometry.d3
+    clear_forks(geometry.carry, rods.forks, r)
     f = (-loop[r, 0], -loop[r, 1], -loop[r, 2]) if closed else (0.0, 0.0, 0.0)
-    last = first + edge_count(rods, r)
     for i in range(end - 1, first - 1, -1):
-        if i < last:
+        f = carried(geometry.carry, rods.fork, i, f)
+        if rods.edge[i]:
             t = get3(d3, i)
             tension = -dot(f, t)
             if exact:
@@ -250,7 +255,7 @@ def curve(rods: Rods, geometry: Geometry, system: System, loop: Array, r: int, e
                     d[i, e] += arm[i] * tension
             elif tension > 0.0:
                 add6(d, i, _across(t), arm[i] * tension)
-        f = (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2])
+        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2]))
 
 
 @part
@@ -270,12 +275,12 @@ def fix_edges(rods: Rods, system: System, r: int) -> None:
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     d, o, e, seam = system.d, system.o, system.e, system.seam
     for j in range(first, end):
-        if rods.edge_framed[j]:
-            after = j + 1 if j + 1 < end else first
+        if rods.edge_framed[j] or (rods.before[j] >= 0 and rods.edge_framed[rods.before[j]]):
             for s in range(9):
                 o[j, s] = 0.0
+        if rods.edge_framed[j]:
+            for s in range(9):
                 e[j, s] = 0.0
-                o[after, s] = 0.0
             for s in range(6):
                 d[j, s] = 0.0
             d[j, 0], d[j, 2], d[j, 5] = 1.0, 1.0, 1.0
@@ -289,15 +294,16 @@ def gather_gradient(rods: Rods, geometry: Geometry, system: System, loop: Array,
     """Of rotations and root: J^T of that at the vertices, by a suffix sum, and what the rotations have of their own."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     g, c, d3, arm, gradient = system.g, system.c, geometry.d3, rods.arm, system.gradient
-    last = first + edge_count(rods, r)
+    clear_forks(geometry.carry, rods.forks, r)
     f = (-loop[r, 0], -loop[r, 1], -loop[r, 2]) if closed else (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
+        f = carried(geometry.carry, rods.fork, i, f)
         m = (0.0, 0.0, 0.0)
-        if i < last and not rods.edge_framed[i]:
+        if rods.edge[i] and not rods.edge_framed[i]:
             m = cross(get3(d3, i), f)
             m = (arm[i] * m[0] + c[i, 0], arm[i] * m[1] + c[i, 1], arm[i] * m[2] + c[i, 2])
         put3(gradient, i, m)
-        f = (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2])
+        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2]))
     if closed:
         f = (f[0] + loop[r, 0], f[1] + loop[r, 1], f[2] + loop[r, 2])
     put3(gradient, len(g) + r, f)

@@ -12,6 +12,7 @@ import math
 from ...errors import Array
 from ...geometry.frames import cross
 from ...jit import part
+from ...linalg.chain import ZERO, add_carried9, carried9
 from ...linalg.small import (
     add3,
     crossing,
@@ -33,7 +34,8 @@ from ...linalg.small import (
     turned_over,
 )
 from .arrays import BLOCK_DIAGONAL, HYBRID, Geometry, Rods, System
-from .kinematics import edge_count, root_fixed
+from .forks import carried, clear_forks, hand_down, leave
+from .kinematics import root_fixed
 
 TOLERANCE = 1e-7  # of the residual, relative to the right-hand side
 MOST = 20_000
@@ -45,29 +47,34 @@ def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Arra
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
     h, d, o, d3, arm = system.h, system.d, system.o, geometry.d3, rods.arm
     p = get3(x, n + r)
-    last = first + edge_count(rods, r)
     force = system.krylov[3]
     for i in range(first, end):
+        p = carried(geometry.carry, rods.of_fork, i, p)
         put3(force, i, image(full(get6(h, i)), p))
-        if i < last:
+        own = (0.0, 0.0, 0.0)
+        if rods.edge[i]:
             phi = get3(x, i)
             own = image(full(get6(d, i)), phi)
             if i > first:
-                below = image(get9(o, i), get3(x, i - 1))
+                before = rods.before[i]
+                below = image(get9(o, i), get3(x, before))
                 own = (own[0] + below[0], own[1] + below[1], own[2] + below[2])
-                add3(out, i - 1, image_t(get9(o, i), phi), 1.0)
-            put3(out, i, own)
+                add3(out, before, image_t(get9(o, i), phi), 1.0)
             way = cross(phi, get3(d3, i))
             p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
+            leave(geometry.carry, rods.fork, i, p)
+        put3(out, i, own)
     if rods.closed[r]:
-        add3(out, first, image(get9(system.seam, r), get3(x, last - 1)), 1.0)
-        add3(out, last - 1, image_t(get9(system.seam, r), get3(x, first)), 1.0)
+        add3(out, first, image(get9(system.seam, r), get3(x, end - 1)), 1.0)
+        add3(out, end - 1, image_t(get9(system.seam, r), get3(x, first)), 1.0)
+    clear_forks(geometry.carry, rods.forks, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        if i < last:
+        f = carried(geometry.carry, rods.fork, i, f)
+        if rods.edge[i]:
             add3(out, i, cross(get3(d3, i), f), arm[i])
         g = get3(force, i)
-        f = (f[0] + g[0], f[1] + g[1], f[2] + g[2])
+        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
     put3(out, n + r, (0.0, 0.0, 0.0) if root_fixed(rods, r) else f)
 
 
@@ -75,19 +82,23 @@ def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Arra
 def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: int) -> bool:
     """Factors the preconditioner: (22) by the algorithm of Thomas, or just its diagonal blocks, or its diagonal."""
     first, end = rods.start[r], rods.start[r + 1]
-    d3, arm, thomas = geometry.d3, rods.arm, system.thomas
-    beyond = full(get6(system.h, end - 1))
-    last = first + edge_count(rods, r)
-    carried = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    d3, arm, thomas, carry = geometry.d3, rods.arm, system.thomas, geometry.carry
+    clear_forks(carry, rods.forks, r)
+    beyond, eliminated = ZERO, ZERO
     good = True
-    for j in range(last - 1, first - 1, -1):
+    for j in range(end - 1, first - 1, -1):
+        if not rods.edge[j]:
+            beyond = full(get6(system.h, j))
+            continue
+        if rods.fork[j] >= 0:
+            beyond, eliminated = carried9(carry, rods.fork[j], 0), carried9(carry, rods.fork[j], 1)
         put3(system.d3, j, get3(d3, j))
         b = crossing(get3(d3, j), -arm[j])
         block = plus(times(times(turned_over(b), beyond), b), full(get6(system.d, j)))
         beyond = plus(beyond, full(get6(system.h, j)))
         s = symmetric(block)
         if kind == HYBRID:
-            s = symmetric(plus(block, scaled(carried, -1.0)))
+            s = symmetric(plus(block, scaled(eliminated, -1.0)))
         elif kind != BLOCK_DIAGONAL:
             s = (s[0], 0.0, s[2], 0.0, 0.0, s[5])
         fine, factor = decompose(s)
@@ -96,38 +107,44 @@ def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: i
         if kind == HYBRID:
             below = get9(system.o, j)
             right = solved_columns(factor, below)
-            carried = times(turned_over(below), right)
+            eliminated = times(turned_over(below), right)
             for e, value in enumerate(right):
                 thomas[j, 6 + e] = value
+        if rods.of_fork[j] >= 0:
+            add_carried9(carry, rods.of_fork[j], 0, beyond)
+            add_carried9(carry, rods.of_fork[j], 1, eliminated)
+            beyond, eliminated = ZERO, ZERO
     fine, factor = decompose(symmetric(beyond))
     put6(system.root, r, factor)
     return good and fine
 
 
 @part
-def apply(rods: Rods, system: System, x: Array, out: Array, r: int, kind: int) -> None:
+def apply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Array, r: int, kind: int) -> None:
     """out = P^-1 x."""
-    first, n = rods.start[r], len(rods.arm)
-    last = first + edge_count(rods, r)
-    thomas = system.thomas
+    first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
+    thomas, carry = system.thomas, geometry.carry
     if root_fixed(rods, r):
         put3(out, n + r, (0.0, 0.0, 0.0))
     else:
         put3(out, n + r, solved(get6(system.root, r), get3(x, n + r)))
     if kind != HYBRID:
-        for j in range(first, last):
-            put3(out, j, solved(get6(thomas, j), get3(x, j)))
+        for j in range(first, end):
+            put3(out, j, solved(get6(thomas, j), get3(x, j)) if rods.edge[j] else (0.0, 0.0, 0.0))
         return
+    clear_forks(carry, rods.forks, r)
     z = (0.0, 0.0, 0.0)
-    for j in range(last - 1, first - 1, -1):
+    for j in range(end - 1, first - 1, -1):
+        if not rods.edge[j]:
+            put3(out, j, (0.0, 0.0, 0.0))
+            continue
+        z = carried(carry, rods.fork, j, z)
         b = (x[j, 0] - z[0], x[j, 1] - z[1], x[j, 2] - z[2])
         put3(out, j, solved(get6(thomas, j), b))
-        z = image_t(_beside(thomas, j), b)
-    before = (0.0, 0.0, 0.0)
-    for j in range(first, last):
-        if j > first:
-            add3(out, j, image(_beside(thomas, j), before), -1.0)
-        before = get3(out, j)
+        z = hand_down(carry, rods.of_fork, j, image_t(_beside(thomas, j), b))
+    for j in range(first + 1, end):
+        if rods.edge[j]:
+            add3(out, j, image(_beside(thomas, j), get3(out, rods.before[j])), -1.0)
 
 
 @part
@@ -147,14 +164,14 @@ def conjugate_gradients(rods: Rods, geometry: Geometry, system: System, r: int, 
     x, res, z, p = system.trial, system.krylov[0], system.krylov[1], system.krylov[2]
     ap = system.krylov[4]
     n = len(rods.arm)
-    begin, end, root = rods.start[r], rods.start[r] + edge_count(rods, r), n + r
+    begin, end, root = rods.start[r], rods.start[r + 1], n + r
     if root_fixed(rods, r):
         put3(x, root, (0.0, 0.0, 0.0))
     goal, old = 0.0, 0.0
     for k in range(begin, end + 1):
         j = k if k < end else root
         for c in range(3):
-            if k < end and rods.edge_framed[j]:
+            if k < end and (rods.edge_framed[j] or not rods.edge[j]):
                 x[j, c] = 0.0
             res[j, c] = x[j, c]
             x[j, c] = 0.0
@@ -168,7 +185,7 @@ def conjugate_gradients(rods: Rods, geometry: Geometry, system: System, r: int, 
             size += res[j, 0] * res[j, 0] + res[j, 1] * res[j, 1] + res[j, 2] * res[j, 2]
         if not math.sqrt(size) > goal:
             return count
-        apply(rods, system, res, z, r, kind)
+        apply(rods, geometry, system, res, z, r, kind)
         product = 0.0
         for k in range(begin, end + 1):
             j = k if k < end else root

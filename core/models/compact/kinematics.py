@@ -11,6 +11,7 @@ from ...jit import part
 from ...linalg.small import get3, put3
 from ..der.arrays import FRAMED, FREE_END
 from .arrays import Geometry, Linear, Rods, State
+from .forks import carried, clear_forks, hand_down, leave
 
 
 @part
@@ -24,60 +25,62 @@ def put4(a: Array, i: int, q: Quaternion) -> None:
 
 
 @part
-def edge_count(rods: Rods | Linear, r: int) -> int:
-    n = rods.start[r + 1] - rods.start[r]
-    return int(n if rods.closed[r] else n - 1)
-
-
-@part
-def has_element(joint: int, slot: int, at_start: bool, at_end: bool, closed: bool) -> bool:
+def has_element(joint: int, slot: int, before: int, edge: bool, fork: int) -> bool:
     """Whether a vertex has an element in this slot."""
     if joint == FREE_END:
         return False
     if joint != FRAMED:
         return slot == 0
-    return bool(closed or not (at_start if slot == 0 else at_end))
+    return bool(before >= 0 if slot == 0 else edge and fork < 0)
 
 
 @part
-def end_frames(rods: Rods, geometry: Geometry, q: Array, r: int, i: int, slot: int) -> tuple[Quaternion, Quaternion]:
-    """Frames before and after the element of vertex i: of edges, or held."""
-    first, end = rods.start[r], rods.start[r + 1]
-    p = i - 1 if i > first else end - 1
-    framed = rods.joint[i] == FRAMED
-    a = get4(geometry.frame, i) if framed and slot == 1 else get4(q, p)
-    b = get4(geometry.frame, i) if framed and slot == 0 else get4(q, i)
-    if (
-        rods.closed[r] and i == first and slot == 0
-    ):  # the seam lies before the first edge, and before a frame that is held there
-        b = product(b, get4(rods.seam, r))
+def end_frames(
+    framed: bool, before: int, of_fork: int, splay: Array, frame: Array, q: Array, i: int, slot: int
+) -> tuple[Quaternion, Quaternion]:
+    """Frames before and after the element of vertex i: of edges, or held. `across_seam` comes next."""
+    a = get4(frame, i) if framed and slot == 1 else get4(q, before)
+    b = get4(frame, i) if framed and slot == 0 else get4(q, i)
+    if of_fork >= 0:
+        a = product(a, get4(splay, i))
     return a, b
+
+
+@part
+def across_seam(there: bool, seam: Array, r: int, slot: int, b: Quaternion) -> Quaternion:
+    """The frame after an element. The seam of a closed rod lies before its first edge, and before a frame that is held there."""
+    return product(b, get4(seam, r)) if there and slot == 0 else b
 
 
 @part
 def place(rods: Rods, state: State, geometry: Geometry, r: int) -> None:
     """Directors, positions and strains of the iterate, from its root and its quaternions. (7)"""
-    first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
-    edges = edge_count(rods, r)
+    first, end = rods.start[r], rods.start[r + 1]
     x, q, d1, d2, d3, length = state.x, state.q, geometry.d1, geometry.d2, geometry.d3, rods.rest_length
-    for j in range(first, first + edges):
-        u, v, t = directors_of(get4(q, j))
-        put3(d1, j, u)
-        put3(d2, j, v)
-        put3(d3, j, t)
-        l = length[j]  # noqa: E741
-        after = (x[j, 0] + l * t[0], x[j, 1] + l * t[1], x[j, 2] + l * t[2])
-        if j + 1 < end:
-            put3(x, j + 1, after)
-        else:
-            put3(geometry.gap, r, (after[0] - x[first, 0], after[1] - x[first, 1], after[2] - x[first, 2]))
+    after = get3(x, first)
+    for j in range(first, end):
+        after = carried(geometry.carry, rods.of_fork, j, after)
+        put3(x, j, after)
+        if rods.edge[j]:
+            u, v, t = directors_of(get4(q, j))
+            put3(d1, j, u)
+            put3(d2, j, v)
+            put3(d3, j, t)
+            if rods.fork[j] < 0:
+                l = length[j]  # noqa: E741
+                after = (after[0] + l * t[0], after[1] + l * t[1], after[2] + l * t[2])
+            leave(geometry.carry, rods.fork, j, after)
+    if rods.closed[r]:
+        put3(geometry.gap, r, (after[0] - x[first, 0], after[1] - x[first, 1], after[2] - x[first, 2]))
     _miss(rods, state, geometry, first, end)
-    strain = geometry.strain
+    strain, joint, before = geometry.strain, rods.joint, rods.before
+    edge, fork, of_fork = rods.edge, rods.fork, rods.of_fork
     for i in range(first, end):
         for slot in range(2):
-            if has_element(rods.joint[i], slot, i == first, i + 1 == end, closed):
-                a, b = end_frames(rods, geometry, q, r, i, slot)
-                rotation = relative(a, b)
+            if has_element(joint[i], slot, before[i], edge[i], fork[i]):
+                framed = joint[i] == FRAMED
+                a, b = end_frames(framed, before[i], of_fork[i], rods.splay, geometry.frame, q, i, slot)
+                rotation = relative(a, across_seam(rods.closed[r] and i == first, rods.seam, r, slot, b))
                 for c in range(3):
                     strain[i, slot, c] = 2.0 * rotation[c + 1]
 
@@ -109,8 +112,8 @@ def displace(
     n = len(state.x)
     for c in range(3):
         state.x[first, c] = base_root[r, c] + size * step[n + r, c]
-    for j in range(first, first + edge_count(rods, r)):
-        if not rods.edge_framed[j]:
+    for j in range(first, rods.start[r + 1]):
+        if rods.edge[j] and not rods.edge_framed[j]:
             w = (size * step[j, 0], size * step[j, 1], size * step[j, 2])
             put4(state.q, j, turned(w, get4(base_q, j)))
     place(rods, state, geometry, r)
@@ -128,9 +131,10 @@ def keep_base(rods: Rods, state: State, base_q: Array, base_root: Array, r: int)
 def turn_edges(rods: Rods, geometry: Geometry, r: int) -> None:
     """By how much each edge's material has turned about its tangent since t0 and d0, and how a small rotation changes it:
     carried by parallel transport from t0, the angle changes with phi . (t + t0) / (1 + t . t0)."""
-    first = rods.start[r]
     t0, d0, d1, d3, turn, axis = geometry.t0, geometry.d0, geometry.d1, geometry.d3, geometry.turn, geometry.axis
-    for j in range(first, first + edge_count(rods, r)):
+    for j in range(rods.start[r], rods.start[r + 1]):
+        if not rods.edge[j]:
+            continue
         s, t = get3(t0, j), get3(d3, j)
         angle = signed_angle(transport(get3(d0, j), s, t), get3(d1, j), t)
         difference = turn[j] - angle
@@ -145,8 +149,8 @@ def sample_motion(rods: Rods | Linear, geometry: Geometry | Linear, step: Array,
     first, end = rods.start[r], rods.start[r + 1]
     n, arm, d3, axis = len(out), rods.arm, geometry.d3, geometry.axis
     p = get3(step, n + r)
-    last = first + edge_count(rods, r)
     for i in range(first, end):
+        p = carried(geometry.carry, rods.of_fork, i, p)
         if rods.held[i]:
             along = dot(p, get3(rods.rail, i))
             for c in range(3):
@@ -154,11 +158,12 @@ def sample_motion(rods: Rods | Linear, geometry: Geometry | Linear, step: Array,
         else:
             out[i, 0], out[i, 1], out[i, 2] = p
         out[i, 3] = 0.0
-        if i < last:
+        if rods.edge[i]:
             phi = get3(step, i)
             out[i, 3] = dot(get3(axis, i), phi)
             way = cross(phi, get3(d3, i))
             p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
+            leave(geometry.carry, rods.fork, i, p)
 
 
 @part
@@ -166,11 +171,12 @@ def sample_forces(rods: Rods | Linear, geometry: Geometry | Linear, forces: Arra
     """The transpose, by a suffix sum, for forces (N, 4)."""
     first, end = rods.start[r], rods.start[r + 1]
     n, arm, d3, axis = len(forces), rods.arm, geometry.d3, geometry.axis
-    last = first + edge_count(rods, r)
+    clear_forks(geometry.carry, rods.forks, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
+        f = carried(geometry.carry, rods.fork, i, f)
         moment = (0.0, 0.0, 0.0)
-        if i < last:
+        if rods.edge[i]:
             m, a = cross(get3(d3, i), f), get3(axis, i)
             turn = forces[i, 3]
             moment = (arm[i] * m[0] + turn * a[0], arm[i] * m[1] + turn * a[1], arm[i] * m[2] + turn * a[2])
@@ -180,7 +186,7 @@ def sample_forces(rods: Rods | Linear, geometry: Geometry | Linear, forces: Arra
             u = get3(rods.rail, i)
             along = dot(g, u)
             g = (along * u[0], along * u[1], along * u[2])
-        f = (f[0] + g[0], f[1] + g[1], f[2] + g[2])
+        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
     put3(out, n + r, f)
 
 

@@ -17,7 +17,8 @@ from ...jit import part
 from ...linalg.chain import chain_mobility, factor_chain, solve_chain
 from ...linalg.small import get3, put3
 from .arrays import LOOP, Geometry, Linear, Rods, System
-from .kinematics import edge_count, root_fixed
+from .forks import clear_forks
+from .kinematics import root_fixed
 
 
 @part
@@ -25,20 +26,22 @@ def factor_matrix(rods: Rods, geometry: Geometry, system: System, r: int) -> boo
     """False if it is not positive definite."""
     for j in range(rods.start[r], rods.start[r + 1]):
         put3(system.d3, j, get3(geometry.d3, j))
+    clear_forks(geometry.carry, rods.forks, r)
     good = factor_chain(
-        rods.start[r], edge_count(rods, r), rods.closed[r], rods.arm, geometry.d3, system.h, system.d, system.o, system.e,
-        system.w, system.wg, system.wo, system.root, r,
+        rods.start[r], rods.start[r + 1], rods.edge, rods.fork, rods.of_fork, geometry.carry, rods.arm, geometry.d3, system.h,
+        system.d, system.o, system.e, system.w, system.wg, system.wo, system.root, r,
     )  # fmt: skip
     if good and rods.closed[r]:
-        return _prepare_closing(rods, system, r)
+        return _prepare_closing(rods, geometry, system, r)
     return good
 
 
 @part
-def _solve_open(rods: Rods | Linear, system: System | Linear, x: Array, r: int) -> None:
+def _solve_open(rods: Rods | Linear, geometry: Geometry | Linear, system: System | Linear, x: Array, r: int) -> None:
+    clear_forks(geometry.carry, rods.forks, r)
     solve_chain(
-        rods.start[r], edge_count(rods, r), root_fixed(rods, r), rods.arm, system.d3, system.w, system.wg, system.wo,
-        system.root, r, x, len(rods.arm) + r,
+        rods.start[r], rods.start[r + 1], rods.edge, rods.fork, rods.of_fork, geometry.carry, root_fixed(rods, r), rods.arm,
+        system.d3, system.w, system.wg, system.wo, system.root, r, x, len(rods.arm) + r,
     )  # fmt: skip
 
 
@@ -51,7 +54,7 @@ def solve_matrix(
     for j in range(first, rods.start[r + 1]):
         if rods.edge_framed[j]:
             put3(x, j, (0.0, 0.0, 0.0))
-    _solve_open(rods, system, x, r)
+    _solve_open(rods, geometry, system, x, r)
     if not rods.closed[r]:
         return
     seam, inverse, z = system.seam, system.closing[r], system.closed_by
@@ -87,7 +90,7 @@ def _way(rods: Rods | Linear, system: System | Linear, x: Array, r: int) -> tupl
 
 
 @part
-def _prepare_closing(rods: Rods, system: System, r: int) -> bool:
+def _prepare_closing(rods: Rods, geometry: Geometry, system: System, r: int) -> bool:
     first, end = rods.start[r], rods.start[r + 1]
     last, n = end - 1, len(rods.arm)
     loops, closing, seam = system.loops, system.closing[r], system.seam
@@ -105,7 +108,7 @@ def _prepare_closing(rods: Rods, system: System, r: int) -> bool:
         for j in range(first, end):
             if rods.edge_framed[j]:
                 put3(loops[k], j, (0.0, 0.0, 0.0))
-        _solve_open(rods, system, loops[k], r)
+        _solve_open(rods, geometry, system, loops[k], r)
     for k in range(LOOP):
         way = _way(rods, system, loops[k], r)
         for c in range(3):
@@ -151,12 +154,12 @@ def _invert(m: Array) -> bool:
 
 
 @part
-def mobility_of(rods: Rods, system: System, r: int, mobility: Array) -> None:
+def mobility_of(rods: Rods, geometry: Geometry, system: System, r: int, mobility: Array) -> None:
     """How far a force on each vertex moves it, (N, 6), by the factored matrix; nothing that is held moves."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     chain_mobility(
-        first, edge_count(rods, r), closed, root_fixed(rods, r), rods.arm, system.d3, system.w, system.wg, system.wo,
-        system.root, r, mobility,
+        first, end, rods.edge, rods.fork, rods.of_fork, geometry.carry, root_fixed(rods, r), rods.arm, system.d3, system.w,
+        system.wg, system.wo, system.root, r, mobility,
     )  # fmt: skip
     if closed:
         _closed_mobility(rods, system, r, mobility)

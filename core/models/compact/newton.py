@@ -10,8 +10,9 @@ from ...jit import part
 from ...linalg.small import get3, put3
 from .arrays import ELIMINATION, Forces, Geometry, Rods, Stage, State, Step, System
 from .evaluate import evaluate, firmness, largest_pull
+from .forks import carried, clear_forks, hand_down, leave
 from .gradients import conjugate_gradients
-from .kinematics import displace, edge_count, keep_base, root_fixed
+from .kinematics import displace, keep_base, root_fixed
 from .matrix import factor_matrix, solve_matrix
 
 LEAST_SIZE = 1e-4  # of a step along Newton's direction
@@ -115,21 +116,22 @@ def _keep_direction(rods: Rods, system: System, r: int) -> None:
 def weigh(rods: Rods, geometry: Geometry, gradient: Array, trial: Array, r: int) -> tuple[float, float, float]:
     """How the potential changes along a step; how far it goes at most, in segment lengths or radians; how far it turns an edge."""
     first, n = rods.start[r], len(rods.arm)
-    last = first + edge_count(rods, r)
     slope, largest, turns = 0.0, 0.0, 0.0
     p = get3(trial, n + r)
     for c in range(3):
         slope += gradient[n + r, c] * trial[n + r, c]
     for i in range(first, rods.start[r + 1]):
+        p = carried(geometry.carry, rods.of_fork, i, p)
         size = max(abs(p[0]), abs(p[1]), abs(p[2])) / rods.rest_length[i]
         largest = size if not size <= largest else largest  # a NaN comes through
-        if i < last:
+        if rods.edge[i]:
             phi = get3(trial, i)
             slope += dot(get3(gradient, i), phi)
             turn = max(abs(phi[0]), abs(phi[1]), abs(phi[2]))
             turns = turn if not turn <= turns else turns
             way = cross(phi, get3(geometry.d3, i))
             p = (p[0] + rods.arm[i] * way[0], p[1] + rods.arm[i] * way[1], p[2] + rods.arm[i] * way[2])
+            leave(geometry.carry, rods.fork, i, p)
     return slope, turns if not turns <= largest else largest, turns
 
 
@@ -137,12 +139,12 @@ def weigh(rods: Rods, geometry: Geometry, gradient: Array, trial: Array, r: int)
 def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int, firm: float, limit: float) -> float:
     """The forces of holds and loops after system.trial, as the linear system has them. Returns the largest."""
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
-    last = first + edge_count(rods, r)
     fixed = root_fixed(rods, r)
     trial, pull, miss = system.trial, state.pull, geometry.miss
     most = 0.0
     p = get3(trial, n + r)
     for i in range(first, end):
+        p = carried(geometry.carry, rods.of_fork, i, p)
         if rods.held[i] and not (fixed and i == first):
             u = get3(rods.rail, i)
             along = dot(p, u)
@@ -150,9 +152,10 @@ def foresee(rods: Rods, geometry: Geometry, system: System, state: State, r: int
                 new = pull[i, c] - firm * (miss[i, c] + p[c] - along * u[c])
                 pull[i, c] = max(-limit, min(limit, new))
                 most = max(most, abs(pull[i, c]))
-        if i < last:
+        if rods.edge[i]:
             way = cross(get3(trial, i), get3(system.d3, i))
             p = (p[0] + rods.arm[i] * way[0], p[1] + rods.arm[i] * way[1], p[2] + rods.arm[i] * way[2])
+            leave(geometry.carry, rods.fork, i, p)
     if rods.closed[r]:
         for c in range(3):
             state.loop[r, c] -= system.closed_by[r, c]
@@ -185,14 +188,16 @@ def _pull_back(rods: Rods, geometry: Geometry, system: System, r: int, firm: flo
     """What springs at the holds push with, as a right-hand side."""
     out = system.trial
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
-    last = first + edge_count(rods, r)
+    clear_forks(geometry.carry, rods.forks, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        m = cross(get3(system.d3, i), f) if i < last else (0.0, 0.0, 0.0)
+        f = carried(geometry.carry, rods.fork, i, f)
+        m = cross(get3(system.d3, i), f) if rods.edge[i] else (0.0, 0.0, 0.0)
         put3(out, i, (rods.arm[i] * m[0], rods.arm[i] * m[1], rods.arm[i] * m[2]))
         if rods.held[i]:
             miss = get3(geometry.miss, i)
             f = (f[0] - firm * miss[0], f[1] - firm * miss[1], f[2] - firm * miss[2])
+        f = hand_down(geometry.carry, rods.of_fork, i, f)
     put3(out, n + r, f)
 
 

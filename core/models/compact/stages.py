@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 
 from ...errors import Array
+from ...forces.air import cylinder_drag
 from ...geometry.frames import cross, dot, transport
 from ...geometry.quaternions import directors_of, product, rotation_vector, turned
 from ...jit import part
 from ...linalg.small import get3, put3
 from ..der.arrays import FRAMED, HeldFrames, Holds
 from ..der.stages import place_frames
-from .arrays import Geometry, Rods, Stage, State
-from .kinematics import edge_count, frame_quaternion, get4, place, put4, root_fixed
+from .arrays import Forces, Geometry, Rods, Stage, State
+from .kinematics import frame_quaternion, get4, place, put4, root_fixed
 
 FAST = 2.0  # rad in a step
 OUT_OF_REACH = 1.0 + 1e-9  # times the length of the rod: a hold that is farther away can't be met
@@ -57,7 +58,9 @@ def place_held(
     if root_fixed(rods, r):
         put3(state.x, first, get3(geometry.target, first))
     for j in range(first, end):
-        if rods.edge_framed[j]:
+        if rods.edge_framed[j] and rods.fork[j] >= 0:
+            put4(state.q, j, get4(geometry.frame, j))
+        elif rods.edge_framed[j]:
             k = j + 1 if j + 1 < end else first
             t = _unit(
                 geometry.target[k, 0] - geometry.target[j, 0],
@@ -73,8 +76,11 @@ def place_held(
 @part
 def _draw_near(rods: Rods, geometry: Geometry, first: int, end: int) -> None:
     """A hold that is farther from the one before than the rod between them is long, is aimed at where the rod is all but taut."""
-    target, last, reach = geometry.target, -1, 0.0
+    target, carry, last, reach = geometry.target, geometry.carry, -1, 0.0
     for i in range(first, end):
+        fork, of_fork = rods.fork[i], rods.of_fork[i]
+        if of_fork >= 0:
+            last, reach = int(carry[of_fork, 0]), carry[of_fork, 1]
         if rods.held[i]:
             fixed = dot(get3(rods.rail, i), get3(rods.rail, i)) == 0.0
             if last >= 0 and fixed:
@@ -87,7 +93,10 @@ def _draw_near(rods: Rods, geometry: Geometry, first: int, end: int) -> None:
                         target[last, 2] + part_of_way * z,
                     ))  # fmt: skip
             last, reach = i if fixed else -1, 0.0
-        reach += rods.rest_length[i]
+        if fork >= 0:
+            carry[fork, 0], carry[fork, 1] = last, reach
+        else:
+            reach += rods.rest_length[i]
 
 
 @part
@@ -95,6 +104,19 @@ def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
     length = math.sqrt(x * x + y * y + z * z)
     f = 1.0 / length if length > 0.0 else 0.0
     return (x * f, y * f, z * f)
+
+
+@part
+def drag_along(rods: Rods, forces: Forces, state: State, air_density: float, r: int) -> None:
+    """The drag of a rod's edges, arm by arm."""
+    begin = rods.start[r]
+    for i in range(begin, rods.start[r + 1]):
+        if i + 1 == rods.start[r + 1] or not rods.edge[i] or rods.fork[i] >= 0:
+            cylinder_drag(
+                rods.radii, rods.mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[0], forces.drag,
+                begin, i + 1, rods.closed[r],
+            )  # fmt: skip
+            begin = i + 1
 
 
 @part
@@ -132,11 +154,11 @@ def remember(rods: Rods, state: State, before: State, strain: Array, r: int, h: 
 
 
 @part
-def foreseen_spin(stage: Stage, j: int, h: float) -> tuple[float, float, float]:
+def foreseen_spin(q: Array, v: Array, j: int, h: float) -> tuple[float, float, float]:
     """The angular velocity with which a free segment goes on. One that spins about its axis and tilts precesses:
     J W' = -W x J W, and of a round section half of what changes is the turning of the axis itself."""
-    _, _, t = directors_of(get4(stage.q, j))
-    w = (stage.v[j, 3], stage.v[j, 4], stage.v[j, 5])
+    _, _, t = directors_of(get4(q, j))
+    w = (v[j, 3], v[j, 4], v[j, 5])
     along = dot(w, t)
     angle = h * along
     across = (w[0] - along * t[0], w[1] - along * t[1], w[2] - along * t[2])
@@ -152,9 +174,10 @@ def foreseen_spin(stage: Stage, j: int, h: float) -> tuple[float, float, float]:
 @part
 def aim_sections(rods: Rods, stage: Stage, drag_rate: float, r: int, h: float) -> None:
     """Where the directors aim, with their weights."""
-    first = rods.start[r]
-    for j in range(first, first + edge_count(rods, r)):
-        w = foreseen_spin(stage, j, h)
+    for j in range(rods.start[r], rods.start[r + 1]):
+        if not rods.edge[j]:
+            continue
+        w = foreseen_spin(stage.q, stage.v, j, h)
         a, b, _ = directors_of(turned((h * w[0], h * w[1], h * w[2]), get4(stage.q, j)))
         a0, b0, _ = directors_of(get4(stage.q, j))
         for k in range(2):
@@ -180,8 +203,8 @@ def guess(
         for c in range(3):
             ahead = stage.x[first, c] + h * (v[first, c] + h * a[first, c])
             state.x[first, c] = ahead if going > 0.0 else base_root[r, c]
-    for j in range(first, first + edge_count(rods, r)):
-        if rods.edge_framed[j]:
+    for j in range(first, rods.start[r + 1]):
+        if rods.edge_framed[j] or not rods.edge[j]:
             continue
         if going > 0.0:
             w = (h * (v[j, 3] + h * a[j, 3]), h * (v[j, 4] + h * a[j, 4]), h * (v[j, 5] + h * a[j, 5]))
@@ -195,15 +218,13 @@ def guess(
 def take_velocities(rods: Rods, state: State, stage: Stage, r: int, h: float) -> bool:
     """Of vertices and edges at the end of a stage, and their rates of change. False if one is not finite."""
     good = True
-    first = rods.start[r]
-    last = first + edge_count(rods, r)
-    for i in range(first, rods.start[r + 1]):
+    for i in range(rods.start[r], rods.start[r + 1]):
         w = (0.0, 0.0, 0.0)
-        if i < last:
+        if rods.edge[i]:
             begin = get4(stage.q, i)
             turn = rotation_vector(product(get4(state.q, i), (begin[0], -begin[1], -begin[2], -begin[3])))
             w = (turn[0] / h, turn[1] / h, turn[2] / h)
-            free = foreseen_spin(stage, i, h)
+            free = foreseen_spin(stage.q, stage.v, i, h)
             if dot(free, free) * h * h > FAST * FAST:  # a half turn or more could be one the other way
                 goal = turned((h * free[0], h * free[1], h * free[2]), begin)
                 more = rotation_vector(product(get4(state.q, i), (goal[0], -goal[1], -goal[2], -goal[3])))

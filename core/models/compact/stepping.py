@@ -14,7 +14,6 @@ from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ...forces.air import cylinder_drag
 from ...jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, SDIRK2
 from .arrays import Arrays, Linear, Step
@@ -25,6 +24,7 @@ from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
 from .stages import (
     aim_sections,
     copy_state,
+    drag_along,
     guess,
     measure,
     place_held,
@@ -56,10 +56,7 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
         while done < step.steps:
             copy_state(state, saved, first, end, r)
             if done == math.floor(done):
-                cylinder_drag(
-                    rods.radii, rods.mass, state.x, state.v, b.forces.wind, step.air_density, b.forces.drag_rate[0],
-                    b.forces.drag, first, end, rods.closed[r],
-                )  # fmt: skip
+                drag_along(rods, b.forces, state, step.air_density, r)
             place_held(rods, holds, b.frames, b.geometry, state, r, done / step.steps)
             copy_state(saved, state, first, end, r)
             place(rods, state, b.geometry, r)

@@ -47,10 +47,14 @@ class Plan(NamedTuple):
 def make_plan(entry: Entry, holds: list[Hold]) -> Plan:
     if isinstance(entry.rod, Rod):
         return _of_rod(entry, holds)
-    for hold in holds:
-        if hold.spin is not None and hold.kind != "edge" and np.sum(entry.rod.edges == hold.index) > 2:
-            raise TendrilError("spin", hold.spin, "a joint of several segments has no axis: turn it with a path")
+    refuse_spins(entry.rod, holds)
     return _of_net(entry.rod, holds)
+
+
+def refuse_spins(net: Net, holds: list[Hold]) -> None:
+    for hold in holds:
+        if hold.spin is not None and hold.kind != "edge" and np.sum(net.edges == hold.index) > 2:
+            raise TendrilError("spin", hold.spin, "a joint of several segments has no axis: turn it with a path")
 
 
 class _Elements:
@@ -156,11 +160,11 @@ def _of_net(net: Net, holds: list[Hold]) -> Plan:
     joints = degree >= 3
     joints[[hold.index for hold in holds if hold.holds_frame and hold.kind != "edge"]] = True
     chains, edges = find_chains(net.edges, joints)
-    rest_t, rest_d, rest_twist = _frames_along(chains, edges, net.rest_points, net.director, None)
+    rest_t, rest_d, rest_twist = frames_along(chains, edges, net.rest_points, net.director, None)
     if np.array_equal(net.points, net.rest_points):
         t, d = rest_t, rest_d
     else:
-        t, d, _ = _frames_along(chains, edges, net.points, None, (rest_t, rest_d, rest_twist))
+        t, d, _ = frames_along(chains, edges, net.points, None, (rest_t, rest_d, rest_twist))
     half = 0.5 * net.rest_lengths
     into: list[list[int]] = [[] for _ in range(n)]
     out: list[list[int]] = [[] for _ in range(n)]
@@ -175,7 +179,7 @@ def _of_net(net: Net, holds: list[Hold]) -> Plan:
             arms = [*into[i], *out[i]]
             first = arms[-1] if out[i] else arms[0]
             rest_frame = np.stack([rest_d[first], rest_side[first], rest_t[first]], axis=1)
-            frames[i] = _fit(
+            frames[i] = fit_frame(
                 rest_frame, [np.stack([x[e] for x in (rest_d, rest_side, rest_t)], 1) for e in arms],
                 [np.stack([x[e] for x in (d, side, t)], 1) for e in arms],
             )  # fmt: skip
@@ -221,7 +225,7 @@ def _twist(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
     return float(signed_angle(u, tuple(b[1]), tuple(b[0])))
 
 
-def _frames_along(
+def frames_along(
     chains: list[Chain], edges: Ints, points: Array, given: Array | None, rest: tuple[Array, Array, Array] | None
 ) -> tuple[Array, Array, Array]:
     """Tangents, directors and, per edge, the twist from the one before in its chain. Directors are given, or carried along each
@@ -254,7 +258,7 @@ def _frames_along(
     return t, d, twist
 
 
-def _fit(rest_frame: Array, rest_arms: list[Array], arms: list[Array]) -> Array:
+def fit_frame(rest_frame: Array, rest_arms: list[Array], arms: list[Array]) -> Array:
     """The joint's frame at the start: turned from the natural shape as its arms are, on average."""
     u, _, v = np.linalg.svd(sum(now @ rest.T for rest, now in zip(rest_arms, arms, strict=True)))
     turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v

@@ -1,0 +1,37 @@
+"""What rods and nets have in common when their shapes become quaternions and natural strains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import Array, TendrilError
+from ...geometry.quaternions import from_frame, relative
+from .arrays import Arrays
+
+TAUT = 1e-6  # relative: by so much holds may be farther apart than the rod between them is long
+
+
+def quaternions(tangents: Array, directors: Array) -> Array:
+    return np.array([from_frame(tuple(t), tuple(d)) for t, d in zip(tangents, directors, strict=True)])
+
+
+def strain(a: ArrayLike, b: ArrayLike) -> Array:
+    """From a frame to another."""
+    return 2.0 * np.array(relative(tuple(np.asarray(a)), tuple(np.asarray(b)))[1:])
+
+
+def put_strains(b: Arrays, row: int, before: Array | None, middle: ArrayLike | None, after: Array | None) -> None:
+    """The natural strains of the elements at a vertex, from the frames of the edges there and of the vertex if it is held."""
+    if middle is None:
+        middle = after
+    elif after is not None:
+        b.rods.rest[row, 1] = strain(middle, after)
+    if before is not None and middle is not None:
+        b.rods.rest[row, 0] = strain(before, middle)
+
+
+def refuse_distance(i: int, j: int, apart: float, length: float) -> None:
+    """Of held vertices."""
+    cure = f"the compact rod between them is {length:.6g} m long and does not stretch: hold them at another distance"
+    raise TendrilError(f"the distance of the held vertices {i} and {j}", apart, cure)
