@@ -45,7 +45,7 @@ def pose_of(matrix_world: Matrix, scene: bpy.types.Scene) -> Array:
 
 @functools.lru_cache(maxsize=512)
 def _pose(matrix: Matrix, scale: float) -> Array:
-    pose = _scaled(matrix, scale)
+    pose = _scaled(matrix.copy(), scale)  # before Blender 5.0 NumPy can't read a frozen matrix
     _check_scale(pose, "the object's scale")
     pose.flags.writeable = False
     return pose
