@@ -53,6 +53,8 @@ class BodyBlock:
         self.center = column([body.center for body in bodies], 3)
         self.damping = column([(body.linear_damping, body.angular_damping) for body in bodies], 2)
         self.kinematic = np.array([body.kinematic for body in bodies], dtype=np.bool_)
+        # In the world, as forces and torques by accelerations: how much heavier bodies are where something else backs them.
+        self.backing = np.zeros((len(bodies), 6, 6))
         rotation = column([body.rotation for body in bodies], 3, 3)
         x = column([body.to_world(np.asarray(body.center)) for body in bodies], 3)
         v = column([body.velocity for body in bodies], 3)
@@ -62,6 +64,8 @@ class BodyBlock:
         self.state_size = sum(array.size for array in self.state)
         # How long it is, about, to tell large turns from small ones.
         self.size = np.sqrt(np.trace(self.inertia, axis1=1, axis2=2) / self.mass)
+        # Of an outside engine: where it found the bodies, turned how, and where it put them before the step that is taken now.
+        self.came_from = (x.copy(), rotation.copy(), x.copy())
         self._saved = State(*(array.copy() for array in self.state))
         self._x, self._v, self._l = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)  # where the stage starts
         self._rotation = rotation.copy()
@@ -76,6 +80,17 @@ class BodyBlock:
     def positions(self) -> Array:
         """(B, 3) of the bodies' origins."""
         return np.asarray(self.state.x - np.einsum("bij,bj->bi", self.state.rotation, self.center))
+
+    def before(self, far: float) -> tuple[Array, Array]:
+        """(B, 3) and (B, 3, 3) origins and rotations where the way of the step begins: where an outside engine found the bodies, if
+        it put them farther away than this (m) and they have not moved since."""
+        found, turned, put = self.came_from
+        way = np.linalg.norm(put - found, axis=1)
+        way += self.size * np.linalg.norm(self.state.rotation - turned, axis=(1, 2))
+        jumped = np.all(self.state.x == put, axis=1) & (way > far)
+        rotation = np.where(jumped[:, None, None], turned, self.state.rotation)
+        center = np.where(jumped[:, None], found, self.state.x)
+        return center - np.einsum("bij,bj->bi", rotation, self.center), rotation
 
     def world_inertia(self) -> Array:
         r = self.state.rotation
@@ -158,6 +173,13 @@ class BodyBlock:
         residual[:, 3:] = (slow[:, None] * momentum - self._l[chosen]) / h
         change = inertia @ (cross_matrix(w) + logarithm_rate(self._turn[chosen]) / h) - cross_matrix(momentum)
         matrix[:, 3:, 3:] = slow[:, None, None] * change / h
+        if self.backing.any():
+            spin = np.linalg.solve(inertia, self._l[chosen][..., None])[..., 0]
+            gained = np.concatenate([(way - h * self._v[chosen]) / h**2, (w - spin) / h], axis=1)
+            backing = self.backing[chosen]
+            residual += np.einsum("bij,bj->bi", backing, gained)
+            matrix[:, :, :3] += backing[:, :, :3] / h**2
+            matrix[:, :, 3:] += backing[:, :, 3:] @ logarithm_rate(self._turn[chosen]) / h**2
         return residual, matrix
 
     def move(self, chosen: Ints, step: Array) -> None:

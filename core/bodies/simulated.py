@@ -101,7 +101,8 @@ class SimulatedBodies:
         self.block = BodyBlock(scene.bodies)
         self.steps = BodySteps(scene, self.block, blocks, rods, integrator != "backward euler", tolerance)
         self.motion = BodyMotion(scene.bodies)
-        self.outside = None if engine is None else Outside(engine, self.block)
+        rods_mass = sum(float((entry.rod.mass_per_length * entry.rod.rest_lengths).sum()) for entry in scene.entries)
+        self.outside = None if engine is None else Outside(engine, self.block, self.steps, rods_mass)
         self._own_size = self.block.state_size + self.steps.forces.size
         self.state_size = self._own_size + (self.outside.state_size if self.outside else 0)
 

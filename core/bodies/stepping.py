@@ -106,6 +106,10 @@ class BodySteps:
         self.ties.conditions[tie], self.unused[tie], self.forces[tie] = 0, 1.0, 0.0
         return True
 
+    def elsewhere(self) -> Flags:
+        """Which bodies are stepped by the block of their rods."""
+        return np.asarray(self._elsewhere[self.assemblies.of_body])
+
     def attached(self) -> list[Flags]:
         """Per block, which rods are stepped here."""
         return [numbers >= 0 for numbers in self.assemblies.of_rod]

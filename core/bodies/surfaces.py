@@ -28,6 +28,7 @@ Ints = NDArray[int64]
 Flags = NDArray[np.bool_]
 
 AROUND_A_CONE = 48  # points
+FAR = 0.25  # radii of the thinnest rod: by more, what is put elsewhere passes through it on the way
 FREE_OF_CONTACT = 6.0  # radii of a rod, along it from where it is attached to a body: there it may lie on that body
 
 
@@ -52,6 +53,7 @@ class BodySurfaces:
         """Colliders from `first` on are those of the bodies that have any. `tied` are pairs of an edge and its body."""
         self._block, self._colliders = block, colliders
         self._count = len(samples.after)
+        self._thinnest = float(samples.radius[samples.after >= 0].min(initial=np.inf))
         shapes, meshes = colliders.shapes, colliders.meshes
         of_collider = [k for k, body in enumerate(bodies) if body.collides]
         self._convex: list[tuple[int, int, Array, Array]] = []  # body, row of the shapes, own position and rotation
@@ -86,26 +88,29 @@ class BodySurfaces:
 
     def start(self) -> None:
         """The bodies are where the step begins."""
-        self._put(0)
-        self._put(1)
+        self._put(0, *self._block.before(FAR * self._thinnest))
+        self._follow()
 
     def follow(self) -> bool:
         """The bodies are at an iterate. Returns whether any has moved."""
         state = self._block.state
         moved = not (np.array_equal(state.x, self._last[0]) and np.array_equal(state.rotation, self._last[1]))
         if moved:
-            self._put(1)
+            self._follow()
         return moved
 
-    def _put(self, when: int) -> None:
-        shapes, meshes, state = self._colliders.shapes, self._colliders.meshes, self._block.state
-        origin = self._block.positions()
-        for body, row, position, rotation in self._convex:
-            shapes.position[when, row] = origin[body] + state.rotation[body] @ position
-            shapes.rotation[when, row] = state.rotation[body] @ rotation
-        for body, rows, vertices in self._meshes:
-            meshes.vertices[when, rows] = vertices @ state.rotation[body].T + origin[body]
+    def _follow(self) -> None:
+        state = self._block.state
+        self._put(1, self._block.positions(), state.rotation)
         self._last[0][:], self._last[1][:] = state.x, state.rotation
+
+    def _put(self, when: int, origin: Array, turned: Array) -> None:
+        shapes, meshes = self._colliders.shapes, self._colliders.meshes
+        for body, row, position, rotation in self._convex:
+            shapes.position[when, row] = origin[body] + turned[body] @ position
+            shapes.rotation[when, row] = turned[body] @ rotation
+        for body, rows, vertices in self._meshes:
+            meshes.vertices[when, rows] = vertices @ turned[body].T + origin[body]
 
     def bodies_of(self, keys: Ints) -> Ints:
         """The bodies of contacts with these keys; -1 if they have none."""

@@ -118,9 +118,10 @@ class TouchingBodies:
         extra = self.tie_stiffness[chosen]
         matrix[:, 3:, 3:] = inertia + _positive(0.5 * (extra + np.swapaxes(extra, 1, 2)))
         gradient = np.concatenate([mass * way, np.einsum("bij,bj->bi", inertia, turn)], axis=1)
-        potential[chosen] = 0.5 * (
-            np.einsum("bi,bi->b", gradient[:, :3], way) + np.einsum("bi,bi->b", gradient[:, 3:], turn)
-        )
+        apart, backing = np.concatenate([way, turn], axis=1), block.backing[chosen] / h**2
+        gradient += np.einsum("bij,bj->bi", backing, apart)
+        matrix += backing
+        potential[chosen] = 0.5 * np.einsum("bi,bi->b", gradient, apart)
         gradient += self.tie_gradient[chosen] + self.push_gradient[chosen]
         matrix += self.push_matrix[chosen]
         led = block.kinematic[chosen]

@@ -85,6 +85,75 @@ def test_a_rope_draws_a_box_over_the_floor_of_the_engine_against_its_friction() 
     assert frames[-1].body_position(body)[2] == pytest.approx(0.1, abs=5e-3)
 
 
+HEAVY = Material(young_modulus=1e7, density=20_000.0, damping_time=0.01)
+ROPE_MASS = 20_000.0 * np.pi * 0.02**2 * 0.5
+
+
+def rope_across(scene: Scene, at: tuple[float, float, float], along: int = 0, **more: object) -> int:
+    """Half a metre of a rope that weighs 12.6 kg."""
+    points = np.tile(at, (13, 1)).astype(float)
+    points[:, along] += np.linspace(-0.25, 0.25, 13)
+    return scene.add(Rod.from_points(points, radius=0.02, material=HEAVY), **more)
+
+
+@pytest.mark.parametrize("mass", [20.0, 0.5])
+def test_a_rope_lies_on_a_box_on_the_floor_of_the_engine(mass: float) -> None:
+    """Even if it is 25 times as heavy as the box: this feels the whole weight, and the rope does not sink in."""
+    scene, size = Scene(), (0.6, 0.6, 0.3)
+    body = scene.add_body(Body(Box(size), mass=mass, position=(0.0, 0.0, 0.15), collides=True))
+    rod = rope_across(scene, (0.0, 0.01, 0.325))
+    engine = Listening(MujocoEngine(box((0.0, 0.0, 0.15), size, mass), floor=True))
+    frames = list(Simulation(scene, RATE, substeps=10, threads=1, engine=engine).frames(1, 25))
+    last = frames[-1]
+    np.testing.assert_allclose(last.body_position(body), engine.engine.data.xpos[1], atol=3e-4)
+    np.testing.assert_allclose(last.positions(rod)[:, 2], last.body_position(body)[2] + 0.17, atol=3e-4)
+    np.testing.assert_allclose(np.mean(engine.forces[-60:], axis=0)[0], [0.0, 0.0, -9.81 * ROPE_MASS], atol=1.0)
+    assert all(frame.report.converged for frame in frames)
+
+
+@pytest.mark.parametrize("mass", [60.0, 1.0])
+def test_a_rope_that_hits_a_free_box_gives_it_the_momentum_it_loses(mass: float) -> None:
+    """Above its middle, so that it turns, too: as the core alone has it."""
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    body = scene.add_body(Body(Box((0.3, 0.3, 0.3)), mass=mass, collides=True))
+    rod = rope_across(scene, (0.25, 0.0, 0.05), along=1, velocity=(-2.0, 0.0, 0.0))
+    own = list(Simulation(scene, RATE, substeps=10, threads=1).frames(1, 9))
+    engine = MujocoEngine(box((0.0, 0.0, 0.0), (0.3, 0.3, 0.3), mass), gravity=0.0)
+    there = list(Simulation(scene, RATE, substeps=10, threads=1, engine=engine).frames(1, 9))
+    share = np.full(13, ROPE_MASS / 12)
+    share[[0, -1]] *= 0.5
+    for frame in there:
+        total = mass * frame.body_velocity(body) + share @ frame.velocities(rod)
+        np.testing.assert_allclose(total, [-2.0 * ROPE_MASS, 0.0, 0.0], atol=0.01 * ROPE_MASS)
+    last, expected = there[-1], own[-1]
+    assert last.body_velocity(body)[0] < -0.2
+    assert last.body_angular_velocity(body)[1] < -0.5
+    np.testing.assert_allclose(last.body_velocity(body), expected.body_velocity(body), atol=0.02)
+    np.testing.assert_allclose(last.body_angular_velocity(body), expected.body_angular_velocity(body), atol=0.1)
+    np.testing.assert_allclose(engine.data.qvel[:3], last.body_velocity(body), atol=0.02)
+
+
+def test_a_body_that_no_rod_touches_is_where_the_engine_has_it_and_gets_no_force() -> None:
+    scene = Scene()
+    scene.add_body(Body(Box(SIZE), mass=2.0, position=(0.0, 0.0, 0.5), collides=True))
+    rope_across(scene, (0.0, 2.0, 0.0))
+    engine = Listening(MujocoEngine(box((0.0, 0.0, 0.5), SIZE, 2.0), floor=True))
+    frames = list(Simulation(scene, RATE, substeps=10, threads=1, engine=engine).frames(1, 25))
+    assert not np.any(engine.forces)
+    np.testing.assert_allclose(frames[-1].body_position(0), engine.engine.data.xpos[1], atol=1e-5)
+
+
+class Listening:
+    """An engine, and the forces it gets."""
+
+    def __init__(self, engine: MujocoEngine) -> None:
+        self.engine, self.forces = engine, []
+
+    def step(self, h: float, forces: np.ndarray, torques: np.ndarray) -> BodyPoses:
+        self.forces.append(np.array(forces))
+        return self.engine.step(h, forces, torques)
+
+
 class Broken:
     def __init__(self, answer: object) -> None:
         self.answer = answer
