@@ -83,6 +83,10 @@ class Frame:
         place = self._places[rod]
         return self._samples[place.block][2][place.first_edge : place.end_edge]
 
+    def directors_of(self, first: RodId, last: RodId) -> Array:
+        """(M, 3) the same of rods that were added one after the other to one model, all at once."""
+        return self._samples[self._places[first].block][2][self._places[first].first_edge : self._places[last].end_edge]
+
     def body_position(self, body: BodyId) -> Array:
         """(3,) m, of its origin"""
         return self._of(body, "position")

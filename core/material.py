@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from .errors import LARGEST_SIZE, SMALLEST_SIZE, TendrilError, not_negative, number, positive
+import numpy as np
+
+from .errors import LARGEST_SIZE, SMALLEST_SIZE, Array, TendrilError, not_negative, number, positive
 
 
 @dataclass(frozen=True)
@@ -127,16 +129,29 @@ class Material:
         """EA, EI, GJ and mass per length of a section made of this material."""
         if not isinstance(section, SECTIONS):
             raise TendrilError("section", section, "give a Circle, an Ellipse or a Rectangle")
-        area, i1, i2, j = _moments(section)
+        return Stiffness(*self._columns(np.array(section.half_axes), isinstance(section, Rectangle)).tolist())
+
+    def stiffness_along(self, half_axes: Array, rectangular: bool) -> Array:
+        """(m, 6) the same for many sections with half axes (m, 2), in the order of Stiffness; ellipses, unless rectangular."""
+        kind = Rectangle if rectangular else Ellipse
+        for extremes in (half_axes.min(axis=0), half_axes.max(axis=0)):
+            kind(*extremes.tolist())  # checks the range
+        return self._columns(half_axes.T, rectangular).T
+
+    def _columns(self, half_axes: Array, rectangular: bool) -> Array:
+        area, i1, i2, j = _moments(*half_axes, rectangular)
         assert self.shear_modulus is not None
-        return Stiffness(
-            stretch=self.young_modulus * area,
-            bend_1=self.young_modulus * i1 / self.strands,
-            bend_2=self.young_modulus * i2 / self.strands,
-            twist=self.shear_modulus * j / self.strands,
-            mass_per_length=self.density * area,
-            inertia_per_length=self.density * (i1 + i2),
-        )
+        with np.errstate(over="ignore"):  # what overflows is refused by whoever takes it
+            return np.array(
+                [
+                    self.young_modulus * area,
+                    self.young_modulus * i1 / self.strands,
+                    self.young_modulus * i2 / self.strands,
+                    self.shear_modulus * j / self.strands,
+                    self.density * area,
+                    self.density * (i1 + i2),
+                ]
+            )
 
     @staticmethod
     def preset(name: str) -> Material:
@@ -151,13 +166,12 @@ class Material:
         return tuple(_PRESETS)
 
 
-def _moments(section: Section) -> tuple[float, float, float, float]:
+def _moments(a: Array, b: Array, rectangular: bool) -> tuple[Array, Array, Array, Array]:
     """Area, second moments of area and torsion constant."""
-    a, b = section.half_axes
     # Bending towards the first director strains material by its distance along a.
-    if isinstance(section, Rectangle):
+    if rectangular:
         area = 4.0 * a * b
-        long, short = max(a, b), min(a, b)
+        long, short = np.maximum(a, b), np.minimum(a, b)
         # Saint-Venant torsion of a rectangle, the series summed up (Roark): good to a thousandth.
         thin = short / long
         j = long * short**3 * (16.0 / 3.0 - 3.36 * thin * (1.0 - thin**4 / 12.0))

@@ -24,10 +24,14 @@ from .errors import (
     number,
     per_vertex,
 )
-from .material import SECTIONS, Circle, Ellipse, Material, Rectangle, Section, Stiffness
+from .material import SECTIONS, Circle, Material, Rectangle, Section, Stiffness
 
 # Two edges that fold back onto each other have infinite curvature; chi = 1 + t.t' of a usable corner is above this.
 LEAST_CHI = 1e-4
+# In adding up edges there is round-off.
+SLACK = 1e-9
+# Two points nearer to each other than this part of a mean edge are coincident.
+COINCIDENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,15 +182,14 @@ def _polyline(field: str, points: ArrayLike, closed: bool) -> Array:
     total = float(lengths.sum())
     if total == 0.0:
         raise TendrilError(f"the length of {field}", total, "spread the points out: they all lie in one place")
-    slack = 1e-9  # for the round-off in adding up edges
-    if not SMALLEST_SIZE * (1.0 - slack) <= total <= LARGEST_SIZE * (1.0 + slack):
+    if not SMALLEST_SIZE * (1.0 - SLACK) <= total <= LARGEST_SIZE * (1.0 + SLACK):
         raise TendrilError(
             f"the length of {field}",
             total,
             f"rods are {SMALLEST_SIZE:g} m to {LARGEST_SIZE:g} m long: scale the points",
         )
     shortest = int(np.argmin(lengths))
-    if lengths[shortest] < 1e-6 * total / len(lengths):
+    if lengths[shortest] < COINCIDENT * total / len(lengths):
         raise TendrilError(
             f"the distance between point {shortest} and the next of {field}",
             float(lengths[shortest]),
@@ -235,10 +238,7 @@ def _radii(radius: Any, section: Section | None, taper: Any, n: int, closed: boo
 
 def section_stiffness(material: Material, radii: Array, section: Section | None = None) -> Array:
     """Per edge, of sections like this one with half axes `radii`; elliptic ones if none is given."""
-    kind = Rectangle if isinstance(section, Rectangle) else Ellipse
-    sections, which = np.unique(radii, axis=0, return_inverse=True)
-    table = np.array([_columns(material.stiffness(kind(float(a), float(b)))) for a, b in sections])
-    return np.asarray(table[np.reshape(which, -1)])
+    return material.stiffness_along(radii, isinstance(section, Rectangle))
 
 
 def given_stiffness(stiffness: Stiffness | Sequence[Stiffness], m: int) -> Array:

@@ -76,7 +76,7 @@ class Simulation:
         self.scene = scene
         self.contact = chosen_contact(contact, scene)
         self.frame = self.first_frame
-        if any(jit.is_cold(entry.model) for entry in scene.entries):
+        if any(jit.is_cold(model) for model in {entry.model for entry in scene.entries}):
             jit.announce_compilation()
 
         self.blocks: list[ModelBlock] = []  # one per model, in the order of first use

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...core import Net, Rod
 from . import points
+from .bundle import Bundle
 from .curves import with_tilts
 from .poses import Array, in_space_of
 from .strands import SplineKind, Strand
@@ -107,11 +108,9 @@ class TiedDescription(RodDescription):
 
 @dataclass(frozen=True, kw_only=True)
 class PointsDescription(RodDescription):
-    """Points of a mesh, or of hair: rows of the drawn shape are vertices of rods, but for those that are of none."""
+    """Points of a mesh, or of hair, and attributes of them."""
 
     drawn_layout: tuple[tuple[str, int], ...]
-    row: NDArray[np.int64]  # (k,) rows that move
-    vertex: NDArray[np.int64]  # (k,) with which of all vertices
     ends: NDArray[np.int64]  # (m, 2) vertices of all edges
     count: int  # of rows that are points; attributes follow
 
@@ -123,22 +122,61 @@ class PointsDescription(RodDescription):
     def measured(self) -> bool:
         return len(self.rows) > self.count
 
-    def bind(self, frame: Frame, first_rod: int) -> None:
-        pass  # vertices are all it needs
-
     def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
-        x = frame.positions_of(first_rod, first_rod + len(self.rods) - 1)
-        places = self.rows[: self.count].copy()
-        places[self.row] = in_space_of(pose, x[self.vertex])
+        places = self._places(frame, first_rod, first_rod + len(self.rods) - 1, pose)
         if strains is None or not self.measured:
             return places
-        values = [np.zeros(self.count), np.zeros(self.count)]
-        tension, twist = (self._at_vertices(of) for of in strains.of_rods(first_rod, len(self.rods)))
-        values[0][self.row], values[1][self.row] = tension[self.vertex], twist[self.vertex]
+        values = [self._at_points(self._at_vertices(of)) for of in strains.of_rods(first_rod, len(self.rods))]
         return points.with_attributes(places, values)
+
+    def _places(self, frame: Frame, first: int, last: int, pose: Array) -> Rows:
+        """(count, 3) of the rods from the first to the last."""
+        raise NotImplementedError
+
+    def _at_points(self, of_vertices: Array) -> Array:
+        """(count,) what is known of vertices."""
+        raise NotImplementedError
 
     def _at_vertices(self, of_edges: Array) -> Array:
         """The mean of the edges that meet there."""
         n = int(self.ends.max()) + 1
         total = np.bincount(self.ends[:, 0], of_edges, n) + np.bincount(self.ends[:, 1], of_edges, n)
         return total / np.maximum(np.bincount(self.ends.ravel(), minlength=n), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeshDescription(PointsDescription):
+    """Points of a mesh: they are vertices of the net, but for those that have no edge."""
+
+    row: NDArray[np.int64]  # (k,) rows that move
+    vertex: NDArray[np.int64]  # (k,) with which of all vertices
+
+    def bind(self, frame: Frame, first_rod: int) -> None:
+        pass  # vertices are all it needs
+
+    def _places(self, frame: Frame, first: int, last: int, pose: Array) -> Rows:
+        places = self.rows[: self.count].copy()
+        places[self.row] = in_space_of(pose, frame.positions_of(first, last)[self.vertex])
+        return places
+
+    def _at_points(self, of_vertices: Array) -> Array:
+        values = np.zeros(self.count)
+        values[self.row] = of_vertices[self.vertex]
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class HairDescription(PointsDescription):
+    """Strands of hair, a rod each."""
+
+    bundle: Bundle
+
+    def bind(self, frame: Frame, first_rod: int) -> None:
+        self.bundle.bind(frame.directors_of(first_rod, first_rod + len(self.rods) - 1))
+
+    def _places(self, frame: Frame, first: int, last: int, pose: Array) -> Rows:
+        controls = self.bundle.controls(frame.positions_of(first, last), frame.directors_of(first, last))
+        return in_space_of(pose, controls)
+
+    def _at_points(self, of_vertices: Array) -> Array:
+        return self.bundle.at_points(of_vertices)

@@ -11,16 +11,19 @@ import bpy
 import numpy as np
 
 from ...core import Material, Net, Rod, TendrilError
+from ...core.bundle import rods_of_strands
 from . import nets, points, roots
 from .attachments import LETS_GO_BELOW, attached_poses, key_of
+from .bundle import Bundle
 from .changes import key_of_length, steady_factors
 from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, per_point, spline_kinds, strand_sizes
-from .descriptions import Held, PointsDescription, RodDescription, TiedDescription
+from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .poses import Array, metres_per_unit, pose_of
 from .rigid_bodies import key_of as key_of_body
 from .rigid_bodies import pulled
 from .sampling import SampledStrand
 from .shapes import (
+    ALL,
     constant_radius,
     mass_along,
     radius_along,
@@ -145,8 +148,11 @@ def describe_rod(
     kinds = spline_kinds(obj.data)
     if not kinds:
         raise TendrilError("the curve", "empty", "draw at least one spline")
-    # Hair is taken as it is: thousands of strands must come back quickly.
-    longest = settings.segment_length * metres_per_unit(scene) if obj.type == "CURVE" else 0.0
+    longest = settings.segment_length * metres_per_unit(scene)
+    if obj.type == "CURVES":
+        return _describe_hair(
+            obj, scene, poses, rows, Bundle(world[: points.count(obj.data)], strand_sizes(obj.data), longest)
+        )
     strands = _strands(kinds, world, longest)
     held = _held(obj, scene, strands, poses)
     common = _common(obj, poses, rows, held)
@@ -156,29 +162,56 @@ def describe_rod(
     for number, strand in enumerate(strands):
         with _named(number, len(kinds)):
             rods.append(_rod_along(obj, scene, strand, number, poses[settings.uid], rows))
-    if obj.type == "CURVE":
-        return RodDescription(
-            kinds=kinds,
-            strands=tuple(strands),
-            rods=tuple(rods),
-            model=settings.model,
-            tilts=_tilts(obj, kinds, rows),
-            **common,
-        )
-    sizes = np.array([kind.count for kind in kinds])
-    every = np.arange(sizes.sum())
-    inner = np.delete(every, np.cumsum(sizes) - 1)
-    return PointsDescription(
+    return RodDescription(
         kinds=kinds,
         strands=tuple(strands),
         rods=tuple(rods),
         model=settings.model,
-        drawn_layout=points.layout(obj.data),
-        row=every,
-        vertex=every,
-        ends=np.stack([inner, inner + 1], axis=1),
-        count=len(every),
+        tilts=_tilts(obj, kinds, rows),
         **common,
+    )
+
+
+def _describe_hair(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows, bundle: Bundle
+) -> RodDescription:
+    settings, strands = obj.tendril, bundle.strands
+    pose = poses[settings.uid]
+    try:
+        rods = _rods_at_once(obj, scene, bundle, pose)
+    except TendrilError:  # one by one, to say of which strand it is told
+        rods = None
+    if rods is None:
+        rods = []
+        for number, strand in enumerate(strands):
+            with _named(number, len(strands)):
+                rods.append(_rod_along(obj, scene, strand, number, pose, rows))
+    return HairDescription(
+        kinds=spline_kinds(obj.data),
+        strands=tuple(strands),
+        rods=tuple(rods),
+        model=settings.model,
+        drawn_layout=points.layout(obj.data),
+        bundle=bundle,
+        ends=bundle.edges,
+        count=len(bundle.points),
+        **_common(obj, poses, rows, _held(obj, scene, strands, poses)),
+    )
+
+
+def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle, pose: Array) -> list[Rod] | None:
+    """All rods of hair together; None if they are of a kind that is made one by one."""
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    if settings.section != "CIRCLE" or settings.rest_shape not in ("AS_DRAWN", "STRAIGHT"):
+        return None
+    return rods_of_strands(
+        bundle.vertices,
+        bundle.counts,
+        radius_along(obj, bundle, ALL, pose, scale),
+        material_of(settings),
+        rest=rest_shape(settings, bundle, ALL, scale),
+        stiffness_scale=stiffness_along(obj, bundle, ALL),
+        density_scale=mass_along(obj, bundle, ALL),
     )
 
 
@@ -306,7 +339,7 @@ def _describe_mesh(
     strand = nets.NetStrand(world[:count], edges, settings.segment_length * scale)
     net = nets.net_of_mesh(obj, strand, material_of(settings), rest_of_mesh(settings, strand, scale), scale)
     moved = np.flatnonzero(strand.of_control >= 0)
-    return PointsDescription(
+    return MeshDescription(
         kinds=(SplineKind("MESH", len(rows), False), SplineKind("EDGES", len(edges), False)),
         strands=(strand,),
         rods=(net,),

@@ -53,16 +53,16 @@ class SampledStrand:
         after = (edge + 1) % len(x)
         places = (1.0 - part) * x[edge] + part * x[after]
         frames = (1.0 - part[..., None]) * every[edge] + part[..., None] * every[after]
-        return places, _orthonormal(frames[:, :, 0], frames[:, :, 1])
+        return places, orthonormal(frames[:, :, 0], frames[:, :, 1])
 
     def _inner_directors(self, points: Array, x: Array, directors: Array) -> Array:
         """Of the edges between drawn points."""
         ends = np.roll(points, -1, axis=0) if self.closed else points[1:]
         _, frames = self._at(x, directors, self._middles)
-        return _orthonormal(ends - points[: len(ends)], frames[:, :, 1])[:, :, 1]
+        return orthonormal(ends - points[: len(ends)], frames[:, :, 1])[:, :, 1]
 
 
-def _orthonormal(tangents: Array, directors: Array) -> Array:
+def orthonormal(tangents: Array, directors: Array) -> Array:
     t = tangents / np.maximum(np.linalg.norm(tangents, axis=1, keepdims=True), 1e-300)
     d = directors - np.einsum("ij,ij->i", directors, t)[:, None] * t
     d /= np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-300)

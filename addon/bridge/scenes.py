@@ -76,7 +76,7 @@ class SceneDescription:
     fields: tuple[object, ...]  # settings of force fields that stay as they are
     bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
 
-    @property
+    @cached_property
     def signature(self) -> tuple[object, ...]:
         """Equal for equal simulations, as far as they are known at the start."""
         kinds = tuple((uid, part.described.kinds, part.described.steady) for uid, part in self.parts.items())

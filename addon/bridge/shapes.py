@@ -9,10 +9,13 @@ import numpy as np
 
 from ...core import Circle, Ellipse, Rectangle, TendrilError
 from . import points, profiles
+from .bundle import Bundle
 from .curves import drawn_rows, per_point, read_rows, spline_kinds, strand_sizes
 from .poses import Array
 from .strands import Strand, polylines
 
+# Of strands: all of them, as a bundle.
+ALL = -1
 # A weight of zero would make a rod without stiffness, which it can't be.
 LEAST_STIFFNESS = 1e-3
 LEAST_RADIUS = 1e-3
@@ -33,7 +36,9 @@ def section_of(settings: bpy.types.PropertyGroup, scale: float) -> Circle | Elli
     return (Ellipse if settings.section == "ELLIPSE" else Rectangle)(a, a * settings.flatness)
 
 
-def radius_along(obj: bpy.types.Object, strand: Strand, number: int, pose: Array, scale: float) -> float | Array:
+def radius_along(
+    obj: bpy.types.Object, strand: Strand | Bundle, number: int, pose: Array, scale: float
+) -> float | Array:
     """In metres: one for the whole rod, or one for each vertex."""
     settings = obj.tendril
     factors = profiles.along(settings, "Radius", _way(strand))
@@ -53,7 +58,7 @@ def radius_along(obj: bpy.types.Object, strand: Strand, number: int, pose: Array
     return size * obj.data.bevel_depth * strand.along(per_point(obj.data, "radius")[number])
 
 
-def stiffness_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
+def stiffness_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
     """What multiplies the stiffness against bending and twisting at each vertex."""
     settings, way = obj.tendril, _way(strand)
     factors = 1.0 + (settings.stiffness_at_end - 1.0) * way
@@ -61,7 +66,7 @@ def stiffness_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array
     return factors * _painted(obj, strand, number, settings.stiffness_by_weight, settings.stiffness_group)
 
 
-def mass_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
+def mass_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
     """What multiplies the density at each vertex."""
     settings = obj.tendril
     factors = np.ones(len(strand.vertices)) * profiles.along(settings, "Mass", _way(strand))
@@ -70,7 +75,7 @@ def mass_along(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
     )
 
 
-def _painted(obj: bpy.types.Object, strand: Strand, number: int, by_weight: bool, group: str) -> Array | float:
+def _painted(obj: bpy.types.Object, strand: Strand | Bundle, number: int, by_weight: bool, group: str) -> Array | float:
     """The weights of control points, or of an attribute of hair, at the vertices."""
     if obj.type == "CURVE":
         return _weights(obj, strand, number) if by_weight else 1.0
@@ -82,26 +87,28 @@ def _painted(obj: bpy.types.Object, strand: Strand, number: int, by_weight: bool
     return np.maximum(strand.along(found), LEAST_STIFFNESS)
 
 
-def _weights(obj: bpy.types.Object, strand: Strand, number: int) -> Array:
+def _weights(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
     return np.maximum(strand.along(per_point(obj.data, "weight_softbody")[number]), LEAST_STIFFNESS)
 
 
 def of_strand(obj: bpy.types.Object, name: str, number: int) -> Array | None:
-    """An attribute of the points of one strand of hair."""
+    """An attribute of the points of one strand of hair, or of all."""
     values = points.weights(obj, name)
-    if values is None:
-        return None
+    if values is None or number == ALL:
+        return values
     end = np.cumsum(strand_sizes(obj.data))
     return values[end[number - 1] if number else 0 : end[number]]
 
 
 def _way(strand: Strand) -> Array:
     """Parts of the way from start to end, at the vertices."""
+    if isinstance(strand, Bundle):
+        return strand.way
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(strand.vertices, axis=0), axis=1))])
     return way / max(way[-1], 1e-30)
 
 
-def rest_shape(settings: bpy.types.PropertyGroup, strand: Strand, number: int, scale: float) -> str | Array:
+def rest_shape(settings: bpy.types.PropertyGroup, strand: Strand | Bundle, number: int, scale: float) -> str | Array:
     """The natural shape, in the core's words."""
     if settings.rest_shape == "AS_DRAWN":
         return "as drawn"
@@ -114,7 +121,7 @@ def rest_shape(settings: bpy.types.PropertyGroup, strand: Strand, number: int, s
     return _helix(strand.vertices, settings.curl_radius * scale, settings.curl_length * scale)
 
 
-def _shape_of(obj: bpy.types.Object | None, strand: Strand, number: int, scale: float) -> Array:
+def _shape_of(obj: bpy.types.Object | None, strand: Strand | Bundle, number: int, scale: float) -> Array:
     """The spline of another curve with the same number, as many vertices at the same parts of its way."""
     if obj is None or obj.type not in ("CURVE", "CURVES"):
         raise TendrilError("the rest shape", None if obj is None else obj.name, "choose a curve that shows it")

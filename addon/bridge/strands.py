@@ -76,13 +76,18 @@ def polylines(kinds: Sequence[SplineKind], rows: Array) -> Iterator[Strand]:
         start += kind.rows
 
 
+def pieces_of(edges: int) -> int:
+    """Into how many each edge of a polyline is divided."""
+    return 1 if edges >= FEWEST_POLY_EDGES or edges < 1 else -(-FEWEST_EDGES // edges)
+
+
 class PolyStrand:
     """Control points are vertices of the rod; a very short polyline has further vertices between them."""
 
     def __init__(self, kind: SplineKind, rows: Array) -> None:
         self.closed = kind.cyclic
         edges = kind.count if kind.cyclic else kind.count - 1
-        self._pieces = 1 if edges >= FEWEST_POLY_EDGES or edges < 1 else -(-FEWEST_EDGES // edges)
+        self._pieces = pieces_of(edges)
         self.vertices = _divide(rows, self._pieces, kind.cyclic)
         self.control_count = kind.count
 

@@ -31,8 +31,7 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         layout.prop(rod, "section")
         if rod.section != "CIRCLE":
             layout.prop(rod, "flatness")
-        if kind != "CURVES":
-            layout.prop(rod, "segment_length")
+        layout.prop(rod, "segment_length")
         layout.prop(rod, "use_tilt" if kind == "CURVE" else "use_attributes")
         if net and kind == "CURVE":
             return

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.addon.bridge import roots
-from tendril.tests.addon.building import activate, make_mesh, play, status
+from tendril.addon.bridge.curves import read_rows
+from tendril.tests.addon.building import activate, make_mesh, make_rod, play, status
 
 
 def make_hair(strands=6, points=8, length=0.2, spread=0.5, name="Hair", surface=None, **settings):
@@ -118,3 +119,43 @@ def test_removing_gives_the_drawn_hair_back():
     places = np.empty(3 * 48, dtype=np.float32)
     obj.data.attributes["position"].data.foreach_get("vector", places)
     assert np.array_equal(places.reshape(-1, 3), shown[1][:48])
+
+
+@pytest.mark.parametrize(("points", "segment_length"), [(8, 0.0), (3, 0.0), (2, 0.0), (8, 0.013), (5, 0.06), (3, 0.01)])
+def test_a_strand_moves_as_a_curve_of_the_same_points_does(points, segment_length):
+    """With few points it is divided as a curve is; with a segment length of its own it is computed in even pieces."""
+    hair = make_hair(strands=2, points=points, segment_length=segment_length)
+    drawn = read_rows(hair.data).reshape(2, points, 3)
+    curve = make_rod(
+        *(("POLY", strand) for strand in drawn),
+        radius=0.002,
+        material="RUBBER",
+        start_hold="CLAMP",
+        segment_length=segment_length,
+    )
+    for frame in range(1, 13):
+        bpy.context.scene.frame_set(frame)
+        assert status(hair) == status(curve) == ""
+        assert np.abs(read_rows(hair.data) - read_rows(curve.data)).max() < 2e-6
+    assert np.abs(read_rows(hair.data) - drawn.reshape(-1, 3)).max() > 0.01
+    entries = memory.running_of(bpy.context.scene).description.scene.entries
+    assert [entry.rod.vertex_count for entry in entries[:2]] == [entry.rod.vertex_count for entry in entries[2:]]
+    bpy.context.scene.frame_set(1)
+    assert np.array_equal(read_rows(hair.data), drawn.reshape(-1, 3))
+
+
+def test_what_is_painted_on_hair_is_there_at_vertices_of_its_own():
+    hair = make_hair(strands=3, points=5, segment_length=0.01)
+    weights = hair.data.attributes.new("soft", "FLOAT", "POINT")
+    weights.data.foreach_set("value", np.tile(np.linspace(1.0, 0.2, 5), 3))
+    hair.tendril.stiffness_group = "soft"
+    hair.tendril.use_attributes = True
+    play(hair, 4)
+    for entry in memory.running_of(bpy.context.scene).description.scene.entries:
+        bend = entry.rod.bend[:, 0] / entry.rod.bend[0, 0]
+        middles = (np.arange(len(bend)) + 0.5) / len(bend)
+        assert np.allclose(bend * (1.0 - 0.8 * middles[0]), 1.0 - 0.8 * middles, rtol=1e-5)
+    tension = np.empty(15, dtype=np.float32)
+    hair.data.attributes["tension"].data.foreach_get("value", tension)
+    assert np.all(np.isfinite(tension))
+    assert np.abs(tension).max() > 0.0

@@ -1,0 +1,148 @@
+"""All strands of hair as one: thousands are sampled, described and shown in the time of a few. Plain NumPy.
+
+Between drawn points and vertices of the rods there is a rule for both directions, that of `sampling.py`. A strand with few points
+has further vertices between them, as a polyline has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .sampling import FEWEST_EDGES, orthonormal
+from .strands import FEWEST_POLY_EDGES, Array, pieces_of
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BundledStrand:
+    """One of them, as others see a spline."""
+
+    vertices: Array
+    vertices_of: Ints  # (k,) of its control points
+    closed = False
+
+    @property
+    def control_count(self) -> int:
+        return len(self.vertices_of)
+
+    def vertex_of(self, control: int) -> int:
+        return int(self.vertices_of[control])
+
+
+class Bundle:
+    closed = False
+
+    def __init__(self, points: Array, sizes: Ints, longest: float) -> None:
+        """`points` (N, 3) as drawn, `sizes` of them in each strand. Segments are at most `longest` (m); zero takes drawn ones."""
+        self.points, self.sizes = points, sizes
+        self._stops = np.cumsum(sizes)
+        starts = self._stops - sizes
+        self.is_drawn = longest == 0.0 and bool(np.all(sizes - 1 >= FEWEST_POLY_EDGES))
+        if self.is_drawn:
+            self.vertices, self.counts = points, sizes
+            self._vertex_of = np.arange(len(points))
+        else:
+            self._sample(starts, longest)
+        self._rods = np.cumsum(self.counts) - self.counts  # the first vertex of each rod
+
+    def _sample(self, starts: Ints, longest: float) -> None:
+        """Where vertices lie between drawn points, and drawn points between vertices: the one before, and the part of the way."""
+        tails, parts, befores, shares, counts = [], [], [], [], []
+        vertices = 0
+        for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
+            x = self.points[start : start + size]
+            if longest > 0.0 and size > 1:
+                way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+                edges = max(int(np.ceil(way[-1] / longest - 1e-6)), FEWEST_EDGES)
+                # In units of drawn edges; and the other way round. The last of each belongs to the edge before it.
+                at = np.interp(np.linspace(0.0, way[-1], edges + 1), way, np.arange(size))
+                back = way / way[-1] * edges if way[-1] > 0.0 else np.linspace(0.0, edges, size)
+            else:
+                pieces = pieces_of(size - 1)
+                edges = pieces * (size - 1)
+                at, back = np.arange(edges + 1) / pieces, pieces * np.arange(size, dtype=np.float64)
+            tail = np.minimum(at.astype(np.int64), max(size - 2, 0))
+            before = np.minimum(back.astype(np.int64), max(edges - 1, 0))
+            tails.append(start + tail)
+            parts.append(at - tail)
+            befores.append(vertices + before)
+            shares.append(back - before)
+            counts.append(edges + 1)
+            vertices += edges + 1
+        self._tail, self._part = np.concatenate(tails), np.concatenate(parts)
+        self._before, self._share = np.concatenate(befores), np.concatenate(shares)
+        self.counts = np.array(counts, dtype=np.int64)
+        self._head = np.minimum(self._tail + 1, len(self.points) - 1)
+        self.vertices = np.stack([self.along(column) for column in self.points.T], axis=1)
+        self._vertex_of = self._before + np.round(self._share).astype(np.int64)
+
+    @property
+    def strands(self) -> list[BundledStrand]:
+        places = np.split(self.vertices, np.cumsum(self.counts)[:-1])
+        own = np.split(self._vertex_of - np.repeat(self._rods, self.sizes), self._stops[:-1])
+        return [BundledStrand(x, of) for x, of in zip(places, own, strict=True)]
+
+    @property
+    def edges(self) -> Ints:
+        """(m, 2) the vertices of all edges."""
+        tails = np.delete(np.arange(len(self.vertices)), np.cumsum(self.counts) - 1)
+        return np.stack([tails, tails + 1], axis=1)
+
+    @property
+    def way(self) -> Array:
+        """Parts of the way from the start of a strand to its end, at the vertices."""
+        steps = np.zeros(len(self.vertices))
+        tails = self.edges[:, 0]
+        steps[tails + 1] = np.linalg.norm(self.vertices[tails + 1] - self.vertices[tails], axis=1)
+        way = np.cumsum(steps)
+        way -= np.repeat(way[self._rods], self.counts)
+        ends = np.repeat(way[self._rods + self.counts - 1], self.counts)
+        return np.asarray(way / np.maximum(ends, 1e-30))
+
+    def along(self, values: Array) -> Array:
+        """What is given at control points, at the vertices: linear between them."""
+        if self.is_drawn:
+            return values
+        return np.asarray((1.0 - self._part) * values[self._tail] + self._part * values[self._head])
+
+    def at_points(self, values: Array) -> Array:
+        """What is given at vertices, at the control points."""
+        if self.is_drawn:
+            return values
+        after = np.minimum(self._before + 1, len(values) - 1)
+        return np.asarray((1.0 - self._share) * values[self._before] + self._share * values[after])
+
+    def bind(self, directors: Array) -> None:
+        """To be called once, before `controls`, with the directors of the edges as drawn."""
+        if not self.is_drawn:
+            places, frames = self._at(self.vertices, directors)
+            self._beside = np.einsum("kji,kj->ki", frames, self.points - places)
+
+    def controls(self, x: Array, directors: Array) -> Array:
+        """The points (N, 3) that show the rods with vertices x and these directors of their edges."""
+        if self.is_drawn:
+            return x
+        places, frames = self._at(x, directors)
+        return np.asarray(places + np.einsum("kij,kj->ki", frames, self._beside))
+
+    def _at(self, x: Array, directors: Array) -> tuple[Array, Array]:
+        """Where drawn points are on the rods, and frames of the material there: between those at the vertices."""
+        n = len(x)
+        tails = self.edges[:, 0]
+        tangents = np.zeros((n, 3))
+        edges = x[tails + 1] - x[tails]
+        t = edges / np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), 1e-300)
+        tangents[tails] += t
+        tangents[tails + 1] += t
+        tangents /= np.maximum(np.linalg.norm(tangents, axis=1, keepdims=True), 1e-300)
+        across = np.empty((n, 3))
+        across[tails] = directors
+        last = np.cumsum(self.counts) - 1
+        across[last] = across[last - 1]
+        places = np.stack([self.at_points(column) for column in x.T], axis=1)
+        t, d = (np.stack([self.at_points(column) for column in of.T], axis=1) for of in (tangents, across))
+        return places, orthonormal(t, d)
