@@ -139,7 +139,7 @@ class Material:
         return self._columns(half_axes.T, rectangular).T
 
     def _columns(self, half_axes: Array, rectangular: bool) -> Array:
-        area, i1, i2, j = _moments(*half_axes, rectangular)
+        area, i1, i2, j = _moments(half_axes[0], half_axes[1], rectangular)
         assert self.shear_modulus is not None
         with np.errstate(over="ignore"):  # what overflows is refused by whoever takes it
             return np.array(

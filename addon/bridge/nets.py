@@ -127,3 +127,15 @@ def tie(strands: Sequence[Strand], distance: float) -> tuple[Joined, tuple[Ints,
         edges_of_strands.append(np.maximum(joined.edge_of[edge : edge + m], 0))
         point, edge = point + n, edge + m
     return joined, tuple(points_of), tuple(edges_of_strands)
+
+
+def to_segments(joined: Joined, strands: Sequence[Strand], along: Sequence[float | Array]) -> Array:
+    """(m,) what is known at the vertices of strands, of the segments of the net they became: each is a piece of an edge."""
+    of_edges = []
+    for strand, values in zip(strands, along, strict=True):
+        at = np.broadcast_to(values, len(strand.vertices))
+        ends = np.roll(at, -1) if strand.closed else at[1:]
+        of_edges.append(0.5 * (at[: len(ends)] + ends))
+    begins = np.flatnonzero(joined.edge_of >= 0)  # the others shrank to nothing
+    which = np.searchsorted(joined.edge_of[begins], np.arange(len(joined.edges)), side="right") - 1
+    return np.concatenate(of_edges)[begins[which]]

@@ -157,7 +157,11 @@ def describe_rod(
     held = _held(obj, scene, strands, poses)
     common = _common(obj, poses, rows, held)
     if is_net(obj):
-        return _describe_tied(obj, scene, kinds, strands, held, common)
+        radii = [
+            radius_along(obj, strand, k, poses[settings.uid], metres_per_unit(scene))
+            for k, strand in enumerate(strands)
+        ]
+        return _describe_tied(obj, scene, kinds, strands, radii, held, common)
     rods = []
     for number, strand in enumerate(strands):
         with _named(number, len(kinds)):
@@ -299,16 +303,17 @@ def _describe_tied(
     scene: bpy.types.Scene,
     kinds: tuple[SplineKind, ...],
     strands: list[Strand],
+    radii: list[float | Array],
     held: Iterable[Held],
     common: dict[str, Any],
 ) -> RodDescription:
     settings, scale = obj.tendril, metres_per_unit(scene)
-    radius = constant_radius(settings, scale)
-    joined, point_of, edge_of = nets.tie(strands, settings.tie_distance * scale or 2.0 * radius)
+    distance = settings.tie_distance * scale or 2.0 * max(float(np.max(radius)) for radius in radii)
+    joined, point_of, edge_of = nets.tie(strands, distance)
     net = Net.from_edges(
         joined.points,
         joined.edges,
-        radius,
+        nets.to_segments(joined, strands, radii),
         material_of(settings),
         break_force=settings.break_force or np.inf,
         break_moment=settings.break_moment or np.inf,

@@ -24,9 +24,9 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
             layout.label(text="Switch Deform Curves on Surface off: roots follow it already", icon="ERROR")
         net = is_net(context.object)
         layout.prop(rod, "net_model" if net else "model")
-        if not net:
+        if kind != "MESH":
             layout.prop(rod, "radius_from")
-        if net or rod.radius_from == "GIVEN" or rod.section != "CIRCLE":
+        if kind == "MESH" or rod.radius_from == "GIVEN" or rod.section != "CIRCLE":
             layout.prop(rod, "radius")
         layout.prop(rod, "section")
         if rod.section != "CIRCLE":

@@ -25,7 +25,7 @@ class NetSettings:
     )
     tie_distance: distance(
         "Distance",
-        "Splines are tied where they are nearer than this; zero is twice the radius",
+        "Splines are tied where they are nearer than this; zero is twice the radius, the largest if it varies",
         0.0,
         10.0,
         0.5,

@@ -176,3 +176,36 @@ def test_splines_tied_at_one_point_are_a_tree_that_never_stretches():
     for number in (1, 2):
         bpy.context.scene.frame_set(number)
     assert "has no loops" in status(loops)
+
+
+def test_tied_splines_are_as_thick_as_they_look():
+    """Two lines 3 cm above each other: their bevels of 2 and 1 cm touch at the thick end of one of them."""
+    x = np.linspace(-0.5, 0.5, 11)
+    low, high = np.stack([x, 0 * x, 0 * x], axis=1), np.stack([0 * x + 0.06, x, 0 * x + 0.03], axis=1)
+    obj = make_curve(("POLY", low), ("POLY", high))
+    obj.data.bevel_depth = 0.02
+    for point, radius in zip(obj.data.splines[0].points, np.linspace(0.5, 1.0, 11), strict=True):
+        point.radius = radius
+    for point in obj.data.splines[1].points:
+        point.radius = 0.5
+    settings = obj.tendril
+    settings.material, settings.radius, settings.tie_splines = "RUBBER", 0.001, True
+    settings.start_hold = "PIN"
+    for radius_from, ties in (("GIVEN", 0), ("CURVE", 1)):
+        settings.radius_from = radius_from
+        activate(obj)
+        assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+        play(obj, 3)
+        assert status(obj) == ""
+        (entry,) = memory.running_of(bpy.context.scene).description.scene.entries
+        net = entry.rod
+        assert np.count_nonzero(np.bincount(np.asarray(net.edges).ravel()) == 4) == ties
+        if radius_from == "CURVE":
+            middles = np.asarray(net.points)[np.asarray(net.edges)].mean(axis=1)
+            along = np.abs(middles[:, 1]) < 1e-6
+            assert along.sum() >= 10
+            looks = np.where(along, 0.02 * (0.75 + 0.5 * middles[:, 0]), 0.01)
+            assert np.allclose(
+                net.radii[:, 0], looks, atol=6e-4
+            )  # where the tie cuts an edge, both pieces are as thick
+        bpy.ops.tendril.rod_remove()

@@ -89,5 +89,5 @@ def test_all_panels_draw_for_all_kinds(flat):
     assert {"net_model", "pin_group", "stiffness_group", "break_force", "use_attributes"} <= set(net)
     assert not {"model", "start_hold", "use_tilt"} & set(net)
     hair = drawn_of(make_hair(**shape))
-    assert {"model", "start_hold", "pin_group", "use_attributes"} <= set(hair)
-    assert not {"net_model", "segment_length", "pin_by_weight"} & set(hair)
+    assert {"model", "start_hold", "pin_group", "use_attributes", "segment_length"} <= set(hair)
+    assert not {"net_model", "pin_by_weight"} & set(hair)
