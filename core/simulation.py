@@ -18,7 +18,7 @@ from .forces.fields import Field
 from .frame import Frame, Report, lay_out
 from .holds import HoldMotion
 from .models import make_block
-from .models.alteration import Factors, check_factors, refuse
+from .models.alteration import Factors, check_factors, refuse_others
 from .models.protocol import Energies, ModelBlock, Work, edge_rows, vertex_rows
 from .scene import AttachmentId, BodyId, ColliderId, Entry, HoldId, RodId, Scene
 from .strains import StrainGauge, Strains
@@ -347,12 +347,11 @@ class Simulation:
     ) -> None:
         """Makes a rod other than it was described, from now on: factors on its stiffness against bending and twisting, its damping,
         the natural length of all its segments, and its natural curvature. It is no part of the state: who restores one says it
-        again. Rods of the models der and net can change."""
+        again. Rods of the models der, net and compact can change."""
         number = whole("rod", rod, 0, len(self.scene.entries) - 1)
         factors = check_factors(stiffness, damping, length, curl)
         block, k = self._rods[number]
-        if self.scene.entries[number].model not in ("der", "net"):
-            refuse(self.scene.entries[number].model)
+        refuse_others(self.scene.entries[number].model)
         self.blocks[block].alter(k, factors)  # type: ignore[attr-defined]
         self._factors[number] = factors
         if self._gauge is not None:

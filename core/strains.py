@@ -1,7 +1,7 @@
 """How rods and nets are strained at a moment, edge by edge: what one colours them by.
 
-From positions and directors alone, so that it is the same for all models of rods; a model of nets tells it of its own elements,
-because joints have frames that nobody else sees.
+From positions and directors alone, so that it is the same for all models of rods; models with joints tell it of their own elements,
+because joints have frames that nobody else sees, and one whose lengths are constraints tells their forces.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from .scene import Entry, RodId
 
 Ints = NDArray[np.int64]
 
-# Lengths of the others are constraints, whose forces nobody knows.
+# Lengths of the others are constraints. Of these compact knows the forces.
 STRETCHING = ("der", "net", "corde")
+OWN = ("net", "compact")  # models that measure themselves
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,16 @@ class Strains:
         return self._column(rod, 2)
 
     def tension(self, rod: RodId) -> Array:
-        """(m,) N, negative where an edge is pushed together. Refused for rods that never stretch."""
+        """(m,) N, negative where an edge is pushed together. That of compact rods is what they carried in the last step. Refused
+        for models that do not know it."""
         place = self._places[rod]
         tension = self._tension[place.block]
         if tension is None:
-            raise TendrilError("rod", rod, f"its model never stretches: models that do are {', '.join(STRETCHING)}")
+            known = ", ".join(dict.fromkeys((*STRETCHING, *OWN)))
+            raise TendrilError("rod", rod, f"its model does not know the tension: models that do are {known}")
         return tension[place.first_edge : place.end_edge]
 
-    def stretches(self, rod: RodId) -> bool:
+    def knows_tension(self, rod: RodId) -> bool:
         """Whether the tension is known."""
         return self._tension[self._places[rod].block] is not None
 
@@ -147,7 +150,7 @@ class StrainGauge:
         found: list[Array] = []
         tensions: list[Array | None] = []
         for block, natural, model, (x, directors) in zip(blocks, self._naturals, self._models, samples, strict=True):
-            if model == "net":
+            if model in OWN:
                 found.append(block.strains())  # type: ignore[attr-defined]
                 tensions.append(block.tension())  # type: ignore[attr-defined]
             else:

@@ -33,7 +33,7 @@ class Numbers:
     stretch: float  # by which part longer than at rest
     elastic: float  # J
     kinetic: float  # J, without the spin of sections
-    tension: float | None  # N, the largest; None: the model does not stretch
+    tension: float | None  # N, the largest; None: the model does not know it
     contacts: int
 
 
@@ -89,8 +89,8 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
         name: np.concatenate([getattr(strains, name.lower())(k) for k in ids])
         for name in ("STRETCH", "BENDING", "TWIST")
     }
-    stretches = all(strains.stretches(k) for k in ids)
-    if stretches:
+    known = all(strains.knows_tension(k) for k in ids)
+    if known:
         values["TENSION"] = np.concatenate([strains.tension(k) for k in ids])
     held = [h for h in part.described.held if h.follows not in released]
     pins = np.array([x[starts[h.strand if len(ids) > 1 else 0] + h.vertex] for h in held]).reshape(-1, 3)
@@ -103,7 +103,7 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
         stretch=length / rest - 1.0,
         elastic=float(elastic_energies(simulation)[ids.start : ids.stop].sum()),
         kinetic=kinetic,
-        tension=float(values["TENSION"].max()) if stretches else None,
+        tension=float(values["TENSION"].max()) if known else None,
         contacts=int(mine.sum()),
     )
     contacts = touching.points[mine]

@@ -15,7 +15,7 @@ def lines_of(scene: bpy.types.Scene, uid: str) -> list[tuple[str, str]]:
     if look is None or running is None:
         return []
     numbers = look.numbers
-    tension = "not known: never stretches" if numbers.tension is None else f"{numbers.tension:.4g} N"
+    tension = "not known to this model" if numbers.tension is None else f"{numbers.tension:.4g} N"
     return [
         ("Length", f"{numbers.length:.5g} m"),
         ("Stretch", f"{100.0 * numbers.stretch:.3g} %"),

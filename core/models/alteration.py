@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ..errors import Array, TendrilError, not_negative, number, positive
 
+MODELS = ("der", "net", "compact")
+
 
 class Factors(NamedTuple):
     """On what was described."""
@@ -51,5 +53,8 @@ def strain_factors(factors: Factors) -> NDArray[np.float64]:
     return np.array([factors.curl * factors.length] * 4 + [factors.length])
 
 
-def refuse(model: str) -> None:
-    raise TendrilError("rod", model, 'rods of this model stay as they were made: choose "der" or "net"')
+def refuse_others(model: str) -> None:
+    if model not in MODELS:
+        raise TendrilError(
+            "rod", model, f"rods of this model stay as they were made: choose one of {', '.join(MODELS)}"
+        )

@@ -79,7 +79,7 @@ def test_pins_of_the_object_let_go():
 
 
 def test_models_that_can_not_change_say_so():
-    obj = make_rod(("POLY", line()), model="compact")
+    obj = make_rod(("POLY", line()), model="der2008")
     obj.tendril.stiffness_factor = 2.0
     scene = bpy.context.scene
     scene.frame_set(1)

@@ -282,7 +282,7 @@ def test_a_ring_hangs_from_two_pins_symmetrically(first: int) -> None:
 @pytest.mark.parametrize(
     ("model", "kind", "place"),
     [
-        *((model, kind, place) for model in ("der", "net", "corde") for kind in ("pin", "clamp") for place in (0, 10)),
+        *((model, kind, place) for model in ("der", "net", "corde", "compact") for kind in ("pin", "clamp") for place in (0, 10)),
         ("net", "clamp", 4), ("net", "edge", 4), ("net", "orient", 0), ("corde", "edge", 4), ("corde", "pin", 4),
     ],
 )  # fmt: skip
@@ -333,6 +333,8 @@ def test_what_cannot_be_let_go_of_is_refused() -> None:
         ("der", "clamp", open_rod(), 4),
         ("der", "clamp", closed_rod(), 0),
         ("corde", "clamp", open_rod(), 4),
+        ("compact", "clamp", open_rod(), 4),
+        ("compact", "edge", open_rod(), 0),
     ):
         scene = Scene()
         scene.add(rod, model)

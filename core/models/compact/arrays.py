@@ -73,6 +73,7 @@ class State(NamedTuple):
     v1: Array  # (N, 6)
     strain1: Array  # (N, 2, 3)
     past: Array  # (R,) s since then; zero: something came in between, and the past tells nothing
+    load: Array  # (N, 3) N: what pulled at the vertices at the end of the last step, less inertia; edges carry it to the root
 
 
 class Forces(NamedTuple):
@@ -82,6 +83,7 @@ class Forces(NamedTuple):
     drag: Array  # (N, 6) symmetric matrix xx yx yy zx zy zz of the force per velocity, kg/s
     wind: Array  # (3,) m/s
     drag_rate: Array  # (1,) 1/s
+    push: Array  # (N, 3) N: of others, when a coupled step was last linearised
 
 
 class Stage(NamedTuple):
@@ -225,7 +227,7 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
     def state() -> State:
         return State(
             zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 3), zeros(rods, 3),
-            zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 2, 3), zeros(rods),
+            zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 2, 3), zeros(rods), zeros(n, 3),
         )  # fmt: skip
 
     return Arrays(
@@ -257,7 +259,7 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         kept=state(),
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
-        forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(1)),
+        forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(1), zeros(n, 3)),
         stage=Stage(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 2), zeros(n, 2, 3)),
         before=zeros(n, 2, 3),
         geometry=Geometry(

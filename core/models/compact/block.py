@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
-from ..der.arrays import BACKWARD_EULER
+from ..alteration import Factors, Originals, strain_factors
+from ..der.arrays import BACKWARD_EULER, FRAMED, FREE_END
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..protocol import Edges, Energies, Pushes, Work
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
@@ -27,6 +28,7 @@ from .coupled import (
     solve_coupled,
     weigh_steps,
 )
+from .measures import edge_strains, lay_anew, rotations, strains_of, tensions
 from .newton import FAILURES, FALLBACKS, GRADIENTS, HALVINGS, ITERATIONS, RESIDUAL
 from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
@@ -81,6 +83,8 @@ class CompactBlock:
         self._stage = 0.0  # s, length of the last stage
         self._measured = False  # the log's energies and the directors are those of the state
         self._four = np.zeros((len(b.state.x), 4))
+        self._originals: Originals | None = None  # made when first needed
+        self._natural = np.zeros(0)  # rotation vectors of the natural strains, likewise
         self.state_size = sum(array.size for array in b.state)
         rows = [
             int((layout.edge if hold.kind == "edge" else layout.vertex)[number][hold.index]) for number, hold in holds
@@ -139,6 +143,64 @@ class CompactBlock:
         b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
         b.holds.spin[1, rows] = spins * self._sense
         self._measured = False
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod, as in `der`."""
+        rods, row = self.arrays.rods, int(self._hold_rows[hold])
+        inside = rods.before[row] >= 0 and rods.edge[row]
+        if rods.edge_framed[row] or (rods.joint[row] == FRAMED and inside):
+            return False
+        if rods.joint[row] == FRAMED:
+            rods.joint[row] = FREE_END
+            rods.stiffness[row] = 0.0
+            if self._originals is not None:
+                self._originals.clear(0, row)
+        state = self.arrays.state
+        missed = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
+        if rods.held[row] and missed < 1e-6 * rods.rest_length[row]:
+            # What held it tells nothing of how it goes on. A state from after it was let go of stays as it is.
+            state.past[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
+        rods.held[row] = False
+        rods.rail[row] = 0.0
+        state.pull[row] = 0.0
+        self._measured = False
+        return True
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        """Makes a rod other than it was described."""
+        b, rods = self.arrays, self.arrays.rods
+        if self._originals is None:
+            self._originals = Originals(
+                [rods.stiffness, rods.rest_length, rods.arm, rods.mass, rods.damping_time, rods.firmness]
+            )
+            self._natural = rotations(rods.rest)
+        rows, own = slice(int(rods.start[rod]), int(rods.start[rod + 1])), slice(rod, rod + 1)
+        self._originals.scale(
+            [rows, rows, rows, rows, own, own],
+            [
+                factors.stiffness / factors.length, factors.length, factors.length, factors.length, factors.damping,
+                factors.stiffness / factors.length**3,
+            ],
+        )  # fmt: skip
+        rods.rest[rows] = strains_of(self._natural[rows] * strain_factors(factors)[[0, 0, 4]])
+        first = int(rods.start[rod])
+        edge = np.flatnonzero(self._edges.after[rows] >= 0)[0] + first
+        drawn = float(np.linalg.norm(b.state.x[self._edges.after[edge]] - b.state.x[edge]))
+        if abs(drawn - rods.rest_length[edge]) > 1e-9 * drawn:
+            lay_anew(b, rod)
+        self._measured = False
+
+    def strains(self) -> Array:
+        """(E, 3) stretch, bending and twist of the edges, as they were described."""
+        self._lay_out()
+        return np.asarray(edge_strains(self.arrays)[self.director_rows])
+
+    def tension(self) -> Array:
+        """(E,) N: what the edges carried at the end of the last step."""
+        self._lay_out()
+        out = np.zeros(len(self.arrays.rods.arm))
+        tensions(self.arrays, out)
+        return out[self.director_rows]
 
     # Free steps ----------------------------------------------------------------------------------------------------
 

@@ -108,6 +108,7 @@ def _evaluate(b: Arrays, r: int, h: float, firm: float, exact: bool, pushes: Pus
     if pushed:
         for i in range(rods.start[r], rods.start[r + 1]):
             for c in range(3):
+                b.forces.push[i, c] = pushes.force[i, c]
                 system.g[i, c] -= pushes.force[i, c]
                 system.c[i, c] -= pushes.force[i, 3] * geometry.axis[i, c]
     curve(rods, geometry, system, state.loop, r, exact)
@@ -260,7 +261,7 @@ def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
         if not creep:
             firm, limit = firmness(rods, b.forces, state, r, h), largest_pull(rods, b.forces, r, h)
             meet_holds(rods, b.geometry, b.system, state, r, firm, limit)
-        take_velocities(rods, state, b.stage, r, h)
+        take_velocities(rods, state, b.stage, b.forces, r, h, True)
         state.past[r] = 0.0
         for i in range(first, end):
             for c in range(6):

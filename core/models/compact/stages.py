@@ -215,8 +215,9 @@ def guess(
 
 
 @part
-def take_velocities(rods: Rods, state: State, stage: Stage, r: int, h: float) -> bool:
-    """Of vertices and edges at the end of a stage, and their rates of change. False if one is not finite."""
+def take_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r: int, h: float, pushed: bool) -> bool:
+    """Of vertices and edges at the end of a stage, their rates of change, and with these what the edges have to carry. False if
+    one is not finite."""
     good = True
     for i in range(rods.start[r], rods.start[r + 1]):
         w = (0.0, 0.0, 0.0)
@@ -237,6 +238,18 @@ def take_velocities(rods: Rods, state: State, stage: Stage, r: int, h: float) ->
             state.v[i, c] = v
             state.a[i, c] = (v - stage.v[i, c]) / h
             good = good and math.isfinite(state.a[i, c])
+        drag, wind, v3 = forces.drag, forces.wind, state.v
+        x, y, z = v3[i, 0] - wind[0], v3[i, 1] - wind[1], v3[i, 2] - wind[2]
+        braked = (
+            drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z,
+            drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z,
+            drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z,
+        )
+        for c in range(3):
+            load = forces.force[i, c] - braked[c] - rods.mass[i, 0] * state.a[i, c]
+            if pushed:
+                load += forces.push[i, c]
+            state.load[i, c] = load + state.pull[i, c] if rods.held[i] else load
     return good
 
 

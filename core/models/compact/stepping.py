@@ -161,7 +161,7 @@ def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: in
     guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
     if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
         return False
-    if not take_velocities(rods, state, stage, r, h):
+    if not take_velocities(rods, state, stage, b.forces, r, h, False):
         return False
     remember(rods, state, b.saved, strain, r, whole)
     return True
@@ -179,6 +179,7 @@ def give_up(b: Arrays, r: int, at: float) -> None:
             state.a[i, c] = 0.0
         for c in range(3):
             state.pull[i, c] = 0.0
+            state.load[i, c] = 0.0
     for c in range(3):
         state.loop[r, c] = 0.0
     state.past[r] = 0.0

@@ -1,0 +1,73 @@
+"""What edges carry and how they are strained, for whoever wants to show it; and rods made other than they were described."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import Array
+from ...geometry.frames import dot
+from ...jit import kernel
+from ...linalg.small import get3
+from .arrays import Arrays
+from .forks import carried, clear_forks, hand_down
+from .kinematics import place
+
+
+@kernel
+def tensions(b: Arrays, out: Array) -> None:
+    """out (N,): the force along each edge, N, at the end of the last step: all that pulls beyond it, less inertia there."""
+    rods, state, geometry = b.rods, b.state, b.geometry
+    for r in range(len(rods.closed)):
+        clear_forks(geometry.carry, rods.forks, r)
+        f = get3(state.loop, r) if rods.closed[r] else (0.0, 0.0, 0.0)
+        for i in range(rods.start[r + 1] - 1, rods.start[r] - 1, -1):
+            f = carried(geometry.carry, rods.fork, i, f)
+            out[i] = dot(f, get3(geometry.d3, i)) if rods.edge[i] else 0.0
+            g = get3(state.load, i)
+            f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
+
+
+@kernel
+def lay_anew(b: Arrays, r: int) -> None:
+    """After its lengths have changed: edges stay as they are turned, vertices follow, and the past tells nothing."""
+    place(b.rods, b.state, b.geometry, r)
+    b.state.past[r] = 0.0
+
+
+def rotations(strains: Array) -> Array:
+    """Rotation vectors of strains (..., 3), which are twice the vector parts of quaternions."""
+    sine = np.minimum(0.5 * np.linalg.norm(strains, axis=-1, keepdims=True), 1.0)
+    return np.asarray(strains * np.where(sine > 1e-9, np.arcsin(sine) / np.maximum(sine, 1e-300), 1.0))
+
+
+def strains_of(turns: Array) -> Array:
+    """The inverse. More than half a turn can't be told, and is cut off there."""
+    angle = np.linalg.norm(turns, axis=-1, keepdims=True)
+    sine = np.sin(np.minimum(0.5 * angle, 0.5 * np.pi))
+    return np.asarray(turns * np.where(angle > 1e-9, 2.0 * sine / np.maximum(angle, 1e-300), 1.0))
+
+
+def edge_strains(b: Arrays) -> Array:
+    """(N, 3) stretch, bending (1/m) and twist (rad/m) of the edges, beyond those of the natural shape: the means of the elements at
+    their ends."""
+    rods = b.rods
+    n = len(rods.arm)
+    out, count = np.zeros((n, 3)), np.zeros(n)
+    half = np.where(rods.edge & (rods.fork < 0), 0.5 * rods.rest_length, 0.0)
+    turned = rotations(b.geometry.strain) - rotations(rods.rest)
+    for slot in range(2):
+        i = np.flatnonzero(rods.stiffness[:, slot, 0] > 0.0)
+        framed = (
+            rods.stiffness[i, 1, 0] > 0.0
+        )  # then the element before the vertex ends there, and so does that after it
+        before = np.where((slot == 1) | (rods.before[i] < 0), i, rods.before[i])
+        after = np.where((slot == 0) & (framed | (half[i] == 0.0)), before, i)
+        length = np.where(before == after, half[before], half[before] + half[after])
+        length = np.where(length > 0.0, length, half[after])
+        bend = np.linalg.norm(turned[i, slot, :2], axis=1) / length
+        twist = turned[i, slot, 2] / length
+        for rows, there in ((before, half[before] > 0.0), (after, (half[after] > 0.0) & (before != after))):
+            for column, values in ((1, bend), (2, twist)):
+                out[:, column] += np.bincount(rows[there], values[there], n)
+            count += np.bincount(rows[there], minlength=n)
+    return np.asarray(out / np.maximum(count, 1.0)[:, None])
