@@ -10,6 +10,7 @@ import bpy
 from ..core import TendrilError
 from . import bodies, cast, memory, migration, rendering, solver
 from .bridge import attachments, bullet, changes, colliders, curves, rigid_bodies, rods, scenes
+from .bridge.fields import read_fields
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .cast import Cast
@@ -272,6 +273,10 @@ def _go_on(
     frame, known = scene.frame_current, running.description.colliders
     if known:
         poses.update(colliders.poses_of_colliders(scene, depsgraph))
+    has_fields = unchanged is None or unchanged.fields or scene.tendril.field_collection is not None
+    fields = read_fields(scene, depsgraph) if has_fields else {}
+    if running.description.watched:
+        poses.update(changes.states(running.description.watched, scene, objects, fields))
     running.compare(frame, poses)
     if frame > scenes.last_frame_of(scene):
         return
@@ -284,8 +289,7 @@ def _go_on(
             places, lost = colliders.moved_colliders(scene, depsgraph, known)
         said = memory.collider_notes.setdefault(scene.session_uid, [])
         said += [note for note in lost if note not in said]
-        has_fields = unchanged is None or unchanged.fields or scene.tendril.field_collection is not None
-        running.surround(changes.surroundings(scene, depsgraph, has_fields))
+        running.surround({**changes.around(scene), "fields": list(fields.values())})
         for uid, obj in objects.items():
             with told_at([uid]):
                 part = running.description.parts.get(uid)

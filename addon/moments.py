@@ -29,7 +29,7 @@ from .bridge.scenes import SceneDescription
 if TYPE_CHECKING:
     from ..core import FrameCache
 
-FORMAT = 2  # of records
+FORMAT = 3  # of records
 MOST_ROWS = 2**31
 MOST_CONTENTS = 2**27  # bytes of a table of contents: millions of rods
 
@@ -59,7 +59,7 @@ class Contents:
         keys = [key for part in parts for key in part.described.start_poses]
         return Contents(
             tuple((uid, len(part.described.rows)) for uid, part in description.parts.items()),
-            (*keys, *description.colliders),
+            (*keys, *description.colliders, *description.watched),
             tuple(description.bodies.dynamic) if description.bodies else (),
         )
 

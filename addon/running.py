@@ -224,7 +224,8 @@ class Running:
         rows: dict[str, Rows] = {}
         measured = any(part.described.measured for part in self.description.parts.values())
         strains = self.simulation.strains() if measured else None
-        known = {key: poses[key] for key in self.description.colliders if key in poses}
+        description = self.description
+        known = {key: poses[key] for key in (*description.colliders, *description.watched) if key in poses}
         for uid, part in self.description.parts.items():
             known.update({key: poses[key] for key in part.described.start_poses if key in poses})
             if uid in poses:

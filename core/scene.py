@@ -332,7 +332,8 @@ class Scene:
             for value in (*vars(collider.shape).values(), collider.friction, collider.thickness, collider.path):
                 feed(value)
         for field in self.fields:
-            feed(field.numbers())
+            for value in (field.numbers(), field.vertices, field.triangles):
+                feed(value)
         for body in self.bodies:
             feed(type(body.shape).__name__)
             for value in (*vars(body.shape).values(), *vars(body).values()):

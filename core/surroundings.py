@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import not_negative, vector
+from .errors import Array, not_negative, vector
 from .forces.fields import Field, check_fields
 from .frame import Place
 from .holds import usable
@@ -34,12 +34,17 @@ class Surroundings:
         ]
         self._timed = any(callable(force) for force, _, _ in self._loads)
         self._fields = np.zeros((0, 0))
+        self._surfaces: list[Field] = []
         self.change(fields=scene.fields)
 
     @property
     def uneven(self) -> bool:
         """True if forces differ from substep to substep."""
-        return self._timed or len(self._fields) > 0
+        return self._timed or self._has_fields
+
+    @property
+    def _has_fields(self) -> bool:
+        return len(self._fields) > 0 or bool(self._surfaces)
 
     def change(
         self,
@@ -55,8 +60,10 @@ class Surroundings:
         new_air = self.air_density if air_density is None else not_negative("air_density", air_density, "kg/m^3")
         new_drag = self.drag if drag is None else not_negative("drag", drag, "1/s")
         if fields is not None:
-            packed = [field.numbers() for field in check_fields(fields)]
-            self._fields = np.array(packed) if packed else np.zeros((0, 0))
+            found = check_fields(fields)
+            packed = [field.numbers() for field in found if field.shape != "surface"]
+            self._fields = np.concatenate(packed) if packed else np.zeros((0, 0))
+            self._surfaces = [field for field in found if field.shape == "surface"]
         self.gravity, self.wind, self.air_density, self.drag = new_gravity, new_wind, new_air, new_drag
 
     def act(self, time: float, h: float) -> None:
@@ -69,7 +76,7 @@ class Surroundings:
             )  # a function of the user's may fail: then no load
             if f is not None:
                 self.forces[block_number][row] += f
-        if len(self._fields):
+        if self._has_fields:
             self._act_by_fields(h)
 
     def _act_by_fields(self, h: float) -> None:
@@ -79,4 +86,17 @@ class Surroundings:
             x, v = np.ascontiguousarray(block.positions()), np.ascontiguousarray(block.velocities())
             weight = np.zeros_like(forces)
             block.weight(np.array([1.0, 0.0, 0.0]), weight)  # rods may grow
-            apply_fields(self._fields, x, v, weight[:, 0].copy(), h, forces)
+            mass = weight[:, 0].copy()
+            if len(self._fields):
+                starts = np.asarray(block.sample_start)
+                number = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+                apply_fields(self._fields, number, x, v, mass, h, forces)
+            for field in self._surfaces:
+                _act_from_surface(field, x, v, mass, h, forces)
+
+
+def _act_from_surface(field: Field, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
+    from .forces.surface_kernels import apply_surface, balls_around
+
+    vertices, triangles = np.asarray(field.vertices), np.asarray(field.triangles)
+    apply_surface(field.numbers()[0], vertices, triangles, balls_around(vertices, triangles), x, v, mass, h, forces)

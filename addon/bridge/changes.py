@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import bpy
+import numpy as np
 
-from .fields import read_fields
-from .poses import metres_per_unit
+from ...core import Field
+from .fields import state_of
+from .poses import Array, metres_per_unit
 
 # Settings that may be animated, of scenes. What is animated is no part of the description, which knows one moment alone.
 _AROUND = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
 
 
-def surroundings(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, has_fields: bool) -> dict[str, Any]:
-    """What acts on rods now, in the words of the core. Fields are looked for if the scene may have some."""
-    return {**around(scene), "fields": read_fields(scene, depsgraph) if has_fields else []}
+AROUND = "surroundings"  # the key of what is around rods, among poses
+
+
+def key_of_factors(uid: str) -> str:
+    """Of how a rod is other than it was described, among poses."""
+    return f"{uid} factors"
+
+
+def states(
+    watched: Iterable[str], scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], fields: Mapping[str, Field]
+) -> dict[str, Array]:
+    """(4, 4) what is watched, as it is now: what is animated and known at one moment alone, to notice a change of the animation."""
+    found = {}
+    for key in watched:
+        state = np.zeros(16)
+        uid = key.removesuffix(key_of_factors(""))
+        if key in fields:
+            state = state_of(fields[key])
+        elif key == AROUND:
+            now = around(scene)
+            state[:8] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"])
+        elif uid in rods:
+            state[:5] = (*factors(rods[uid], 1.0).values(), rods[uid].tendril.pin_influence)
+        found[key] = state.reshape(4, 4)
+    return found
 
 
 def around(scene: bpy.types.Scene) -> dict[str, Any]:
@@ -49,11 +73,13 @@ def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
     }
 
 
+FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence")
+
+
 def steady_factors(obj: bpy.types.Object) -> tuple[float, ...]:
     """Those that stay as they are; they tell one simulation from another."""
-    names = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence")
     moving = {path.removeprefix("tendril.") for path in animated_paths(obj)}
-    return tuple(getattr(obj.tendril, name) for name in names if name not in moving)
+    return tuple(getattr(obj.tendril, name) for name in FACTORS if name not in moving)
 
 
 def key_of_length(uid: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
+
 import bpy
 import numpy as np
 
 from ...core import Falloff, Field
-from .poses import metres_per_unit, nearest_rotation
+from .poses import Array, metres_per_unit, nearest_rotation
 
 KINDS = {
     "WIND": "wind",
@@ -17,7 +19,7 @@ KINDS = {
     "TURBULENCE": "turbulence",
     "DRAG": "drag",
 }
-_SHAPES = {"POINT": "point", "LINE": "line", "PLANE": "plane"}
+_SHAPES = {"POINT": "point", "LINE": "line", "PLANE": "plane", "POINTS": "points", "SURFACE": "surface"}
 _FALLOFFS = {"SPHERE": "sphere", "TUBE": "tube", "CONE": "cone"}
 _SIDES = {"BOTH": "both", "POSITIVE": "positive", "NEGATIVE": "negative"}
 # What makes a field, of Blender's settings.
@@ -36,15 +38,32 @@ def fields_of(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [obj for obj in among if obj.field is not None and obj.field.type in KINDS and obj.field.shape in _SHAPES]
 
 
-def read_fields(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[Field]:
-    """All of them as they are now, each as strong as the weights of the scene leave it."""
-    found = []
+def key_of(obj: bpy.types.Object) -> str:
+    """Of what is known of a field, among poses."""
+    return f"field {obj.name_full}"
+
+
+def read_fields(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Field]:
+    """All of them as they are now, by their keys, each as strong as the weights of the scene leave it."""
+    found = {}
     for obj in fields_of(scene):
         evaluated = obj.evaluated_get(depsgraph)
         weight = weight_of(scene, evaluated.field.type)
         if weight != 0.0 and evaluated.is_evaluated and evaluated.field.apply_to_location:
-            found.append(_field(evaluated, scene, weight))
+            mesh = _mesh(evaluated, metres_per_unit(scene))
+            if mesh is not None:
+                found[key_of(obj)] = _field(evaluated, scene, weight, mesh)
     return found
+
+
+def state_of(field: Field) -> Array:
+    """(4, 4) that are the same for the same field: where it is, and a check sum of all else."""
+    told = field.numbers().tobytes() + b"".join(
+        np.ascontiguousarray(of).tobytes() for of in (field.vertices, field.triangles) if of is not None
+    )
+    state = np.zeros((4, 4))
+    state[:3, 3], state[3] = field.position, (field.strength, field.flow, 0.0, zlib.crc32(told))
+    return state
 
 
 def weight_of(scene: bpy.types.Scene, kind: str) -> float:
@@ -72,7 +91,31 @@ def _is_animated(obj: bpy.types.Object) -> bool:
     return data is not None and (data.action is not None or len(data.drivers) > 0)
 
 
-def _field(obj: bpy.types.Object, scene: bpy.types.Scene, weight: float) -> Field:
+def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
+    """What the field of an evaluated object is made of, if it has a shape; None if it has none that acts, as in Blender."""
+    shape = obj.field.shape
+    if shape not in ("POINTS", "SURFACE"):
+        return {}
+    if obj.type != "MESH":
+        return None
+    mesh = obj.to_mesh()
+    try:
+        mesh.calc_loop_triangles()
+        places, normals = (np.empty(3 * len(mesh.vertices), dtype=np.float32) for _ in range(2))
+        triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+        mesh.vertices.foreach_get("co", places)
+        mesh.vertex_normals.foreach_get("vector", normals)
+        mesh.loop_triangles.foreach_get("vertices", triangles)
+    finally:
+        obj.to_mesh_clear()
+    matrix = np.array(obj.matrix_world, dtype=np.float64)
+    world = (places.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]) * scale
+    if shape == "POINTS":
+        return {"vertices": world, "normals": normals.reshape(-1, 3) @ matrix[:3, :3].T} if len(world) else None
+    return {"vertices": world, "triangles": triangles.reshape(-1, 3)} if len(triangles) else None
+
+
+def _field(obj: bpy.types.Object, scene: bpy.types.Scene, weight: float, mesh: dict[str, Array]) -> Field:
     field, scale = obj.field, metres_per_unit(scene)
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     strength = field.strength
@@ -107,6 +150,7 @@ def _field(obj: bpy.types.Object, scene: bpy.types.Scene, weight: float) -> Fiel
             field.radial_min if field.use_radial_min else 0.0,
             field.radial_max if field.use_radial_max else np.inf,
         ),
+        **mesh,
     )
 
 

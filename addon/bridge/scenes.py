@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from ...core import Scene, TendrilError
 from . import roots
 from .attachments import settings_of_attachments
-from .changes import around, is_steady, steady_factors
+from .changes import AROUND, FACTORS, around, is_steady, key_of_factors, steady_factors
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
-from .fields import settings_of_fields
+from .fields import fields_of, settings_of_fields
+from .fields import key_of as key_of_field
 from .poses import Array, moved_since
 from .profiles import settings_of_profiles
 from .rigid_bodies import BodiesDescription, settings_of_bodies
@@ -74,6 +75,7 @@ class SceneDescription:
     frame_rate: float
     substeps: int
     fields: tuple[object, ...]  # settings of force fields that stay as they are
+    watched: tuple[str, ...]  # keys of what is animated and can't be known at the start, see `changes.states`
     bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
 
     @cached_property
@@ -115,6 +117,11 @@ def describe_scene(
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
         fields=settings_of_fields(scene),
+        watched=(
+            *(key_of_field(obj) for obj in fields_of(scene)),
+            *(() if is_steady(scene) else (AROUND,)),
+            *(key_of_factors(uid) for uid, rod in rods.items() if len(rod.steady) < len(FACTORS)),
+        ),
     )
 
 

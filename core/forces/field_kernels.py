@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import Array
 from ..geometry.frames import Vector, cross, dot
 from ..jit import kernel, part
 from .noise import turbulence
 
+Ints = NDArray[np.int64]
+
 (KIND, SHAPE, FALLOFF, SIDE, STRENGTH, FLOW, DAMPING, REST, SIZE, SEED, GRAVITATION, POWER, LEAST, MOST,
  RADIAL_POWER, RADIAL_LEAST, RADIAL_MOST, PLACE) = range(18)  # fmt: skip
 AXIS = PLACE + 3
+# Of the field as a whole, where each point of it has a place and an axis of its own.
+CENTRE = AXIS + 3
+CENTRE_AXIS = CENTRE + 3
+NUMBER, COUNT = CENTRE_AXIS + 3, CENTRE_AXIS + 4  # one of so many, that some vertices of a rod feel; zero: all feel it
 WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(7)
-POINT, LINE, PLANE = range(3)
+POINT, LINE, PLANE, POINTS, SURFACE = range(5)
 SPHERE, TUBE, CONE = range(3)
 
 
@@ -40,13 +49,13 @@ def unit(a: Vector) -> Vector:
 
 
 @part
-def falloff_at(f: Array, z: Vector, from_place: Vector, distance: float) -> float:
-    along = dot(z, from_place)
+def falloff_at(f: Array, z: Vector, from_centre: Vector, distance: float) -> float:
+    along = dot(z, from_centre)
     if (f[SIDE] == 1.0 and along < 0.0) or (f[SIDE] == 2.0 and along > 0.0):
         return 0.0
     if f[FALLOFF] == SPHERE:
         return weaker(distance, f[POWER], f[LEAST], f[MOST])
-    size = math.sqrt(dot(from_place, from_place))
+    size = math.sqrt(dot(from_centre, from_centre))
     if f[FALLOFF] == TUBE:
         radial = math.sqrt(max(size * size - along * along, 0.0))
     else:
@@ -62,6 +71,7 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
     kind, shape, strength = int(f[KIND]), int(f[SHAPE]), f[STRENGTH]
     z = (f[AXIS], f[AXIS + 1], f[AXIS + 2])
     from_place = (x[0] - f[PLACE], x[1] - f[PLACE + 1], x[2] - f[PLACE + 2])
+    from_centre = (x[0] - f[CENTRE], x[1] - f[CENTRE + 1], x[2] - f[CENTRE + 2])
     along = dot(z, from_place)
     # From the nearest point of the shape; for vortices a plane is an axis.
     to = from_place
@@ -70,7 +80,7 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
     elif shape == PLANE:
         to = (along * z[0], along * z[1], along * z[2])
     distance = math.sqrt(dot(to, to))
-    fall = falloff_at(f, z, from_place, distance)
+    fall = falloff_at(f, z, from_centre, distance)
     if fall == 0.0:
         return (0.0, 0.0, 0.0)
     k = strength * fall
@@ -89,12 +99,13 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
             d = unit(cross(z, to))
             a = (k * distance * d[0], k * distance * d[1], k * distance * d[2])
         else:  # towards a stream that turns about the axis, and along with it
-            s = cross(z, from_place)
+            axis = (f[CENTRE_AXIS], f[CENTRE_AXIS + 1], f[CENTRE_AXIS + 2])
+            s = cross(axis, from_centre)
             s = (k * s[0], k * s[1], k * s[2])
-            c = cross(z, s)
+            c = cross(axis, s)
             a = (k * c[0] + s[0] - v[0], k * c[1] + s[1] - v[1], k * c[2] + s[2] - v[2])
     elif kind == MAGNETIC:
-        b = unit(cross(z, to)) if shape != PLANE else z
+        b = unit(cross(z, to)) if shape in (POINT, LINE) else z
         a = cross(v, (k * b[0], k * b[1], k * b[2]))
     elif kind == HARMONIC:
         part_of_way = (distance - f[REST]) / distance if distance > 0.0 else 0.0
@@ -110,13 +121,16 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
 
 
 @kernel
-def apply_fields(fields: Array, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
-    """Adds the force of all fields on points of some mass."""
+def apply_fields(fields: Array, number: Ints, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
+    """Adds the force of all fields on points of some mass; `number` counts those of each rod."""
     for i in range(len(x)):
         if mass[i] == 0.0:
             continue
         place, speed = (x[i, 0], x[i, 1], x[i, 2]), (v[i, 0], v[i, 1], v[i, 2])
         for j in range(len(fields)):
-            a = acceleration(fields[j], place, speed, h)
+            f = fields[j]
+            if f[COUNT] > 0.0 and number[i] % int(f[COUNT]) != int(f[NUMBER]):
+                continue
+            a = acceleration(f, place, speed, h)
             for c in range(3):
                 forces[i, c] += mass[i] * a[c]

@@ -16,7 +16,7 @@ from ..errors import Array, TendrilError, array, flag, not_negative, number, vec
 from ..geometry.rotations import are_rotations
 
 KINDS = ("wind", "force", "vortex", "magnetic", "harmonic", "turbulence", "drag")
-SHAPES = ("point", "line", "plane")
+SHAPES = ("point", "line", "plane", "points", "surface")
 FALLOFFS = ("sphere", "tube", "cone")
 SIDES = ("both", "positive", "negative")
 
@@ -43,7 +43,9 @@ class Field:
     wind blows along z; force pushes away from the place; vortex turns around z; magnetic bends the way of what moves;
     harmonic pulls to where it is `rest_length` away, damped by `damping` times the critical one; turbulence pushes to and fro,
     in whirls of `size`; drag slows by `damping` (1/s) and `strength` (1/m) times the speed.
-    `flow` (1/s) slows on top. A line is the z axis, a plane lies across it: distances are from there.
+    `flow` (1/s) slows on top. A line is the z axis, a plane lies across it: distances are from there. The shape "points" is a
+    field at each of the `vertices`, with the `normals` there for z; "surface" one at the nearest point of the `triangles` between
+    them, with the normal of that triangle. A harmonic field of points pulls a rod's vertices to one of them each, in turn.
     """
 
     kind: str
@@ -61,6 +63,9 @@ class Field:
     side: str = "both"  # of z
     distance: Falloff = Falloff()
     radial: Falloff = Falloff()  # from the axis of a tube, m; from that of a cone, degrees
+    vertices: ArrayLike | None = None  # (k, 3) m
+    normals: ArrayLike | None = None  # (k, 3)
+    triangles: ArrayLike | None = None  # (m, 3) numbers of vertices
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -84,19 +89,43 @@ class Field:
                 "rotation", self.rotation, "give a rotation matrix: orthonormal columns, no mirror image"
             )
         object.__setattr__(self, "rotation", rotation)
+        if self.shape == "points":
+            where = array(
+                "vertices", self.vertices, (None, 3), "give the places of the points, an array of shape (k, 3)"
+            )
+            normals = array("normals", self.normals, where.shape, f"give {len(where)} vectors, one for each vertex")
+            object.__setattr__(self, "vertices", where)
+            object.__setattr__(self, "normals", normals)
+        elif self.shape == "surface":
+            where = array("vertices", self.vertices, (None, 3), "give the vertices of a mesh, an array of shape (k, 3)")
+            cure = "give triples of numbers of vertices, at least one, an array of shape (m, 3)"
+            faces = array("triangles", self.triangles, (None, 3), cure)
+            if not len(faces) or faces.min() < 0 or faces.max() >= len(where) or np.any(faces != np.floor(faces)):
+                raise TendrilError("triangles", self.triangles, cure)
+            object.__setattr__(self, "vertices", where)
+            object.__setattr__(self, "triangles", faces.astype(np.int64))
 
     def numbers(self) -> Array:
-        """All of it, for kernels."""
+        """All of it, for kernels: one row, or one for each point."""
         place, axis = np.asarray(self.position), np.asarray(self.rotation)[:, 2]
-        return np.array(
+        row = np.array(
             [
                 KINDS.index(self.kind), SHAPES.index(self.shape), FALLOFFS.index(self.falloff), SIDES.index(self.side),
                 self.strength, self.flow, self.damping, self.rest_length, self.size, self.seed, self.gravitation,
                 self.distance.power, self.distance.least, self.distance.most,
-                self.radial.power, self.radial.least, self.radial.most, *place, *axis,
+                self.radial.power, self.radial.least, self.radial.most, *place, *axis, *place, *axis, 0.0, 0.0,
             ],
             dtype=np.float64,
         )  # fmt: skip
+        if self.shape != "points":
+            return row[None]
+        where, normals = np.asarray(self.vertices), np.asarray(self.normals)
+        rows = np.tile(row, (len(where), 1))
+        rows[:, 17:20] = where
+        rows[:, 20:23] = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+        if self.kind == "harmonic":
+            rows[:, -2], rows[:, -1] = np.arange(len(where)), len(where)
+        return rows
 
 
 def check_fields(fields: Sequence[Field]) -> list[Field]:

@@ -63,13 +63,40 @@ KINDS = [
     ("FORCE", {"shape": "LINE", "falloff_power": 2.0}),
     ("VORTEX", {"shape": "POINT", "falloff_power": 1.0}),
     ("HARMONIC", {"rest_length": 0.3, "harmonic_damping": 0.0}),
+    ("FORCE", {"shape": "POINTS", "falloff_power": 1.0}),
+    ("WIND", {"shape": "POINTS", "falloff_power": 2.0}),
+    ("WIND", {"shape": "POINTS", "falloff_type": "TUBE", "falloff_power": 1.0, "radial_falloff": 2.0}),
+    ("HARMONIC", {"shape": "POINTS", "harmonic_damping": 0.0}),
+    ("FORCE", {"shape": "SURFACE", "falloff_power": 1.0}),
+    ("FORCE", {"shape": "SURFACE", "falloff_power": 1.0, "z_direction": "POSITIVE"}),
+    ("WIND", {"shape": "SURFACE", "falloff_power": 2.0}),
 ]
+
+
+def add_field_of_mesh(kind, turned, **settings):
+    """An irregular pyramid, turned and stretched."""
+    mesh = bpy.data.meshes.new("Field")
+    mesh.from_pydata(
+        [(-0.3, -0.2, 0.0), (0.4, -0.1, 0.1), (0.1, 0.5, 0.0), (0.0, 0.1, 0.25)],
+        [],
+        [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)],
+    )
+    obj = bpy.data.objects.new("Field", mesh)
+    bpy.context.collection.objects.link(obj)
+    obj.rotation_euler, obj.scale = turned, (1.2, 0.9, 1.0)
+    with bpy.context.temp_override(object=obj, active_object=obj):
+        bpy.ops.object.forcefield_toggle()
+    obj.field.type = kind
+    for name, value in settings.items():
+        setattr(obj.field, name, value)
+    return obj
 
 
 @pytest.mark.parametrize(("kind", "settings"), KINDS)
 def test_fields_are_those_that_blenders_rigid_bodies_feel(kind, settings):
     """A body of a kilogram is pushed for a frame; a wind without falloff tells how strong a strength of 1 is for it."""
     from tendril.core.forces.field_kernels import apply_fields
+    from tendril.core.forces.surface_kernels import apply_surface, balls_around
 
     scene = weightless()
     place = np.array([0.35, 0.2, 0.5])
@@ -93,9 +120,70 @@ def test_fields_are_those_that_blenders_rigid_bodies_feel(kind, settings):
     assert size > 1e-5
     bpy.data.objects.remove(unit)
     turned = (0.3, 0.2, 0.1)
-    add_field(kind, turned=turned, **{"strength": 1.0, "flow": 0.0, **settings})
+    settings = {"strength": 1.0, "flow": 0.0, **settings}
+    if settings.get("shape") in ("POINTS", "SURFACE"):
+        add_field_of_mesh(kind, turned, **settings)
+    else:
+        add_field(kind, turned=turned, **settings)
     scene.view_layers[0].update()
-    (field,) = read_fields(scene, bpy.context.evaluated_depsgraph_get())
-    ours = np.zeros((1, 3))
-    apply_fields(np.array([field.numbers()]), place[None], np.zeros((1, 3)), np.ones(1), 1e-6, ours)
+    (field,) = read_fields(scene, bpy.context.evaluated_depsgraph_get()).values()
+    ours, at_rest = np.zeros((1, 3)), (place[None], np.zeros((1, 3)), np.ones(1), 1e-6)
+    if field.shape == "surface":
+        balls = balls_around(field.vertices, field.triangles)
+        apply_surface(field.numbers()[0], field.vertices, field.triangles, balls, *at_rest, ours)
+    else:
+        apply_fields(field.numbers(), np.zeros(1, np.int64), *at_rest, ours)
+    assert np.linalg.norm(ours) > 0.05
     assert pushed() / size == pytest.approx(ours[0], rel=0.005, abs=0.002)
+
+
+def animate_field(obj, to):
+    obj.field.strength = 0.0
+    obj.field.keyframe_insert("strength", frame=1)
+    obj.field.strength = to
+    obj.field.keyframe_insert("strength", frame=10)
+
+
+def animate_place(obj, to):
+    obj.location.x = 0.0
+    obj.keyframe_insert("location", frame=1)
+    obj.location.x = to
+    obj.keyframe_insert("location", frame=10)
+
+
+def animate_wind(_obj, to):
+    shared = bpy.context.scene.tendril
+    for frame, speed in ((1, 0.0), (10, to)):
+        shared.wind = (0.0, speed, 0.0)
+        bpy.context.scene.keyframe_insert("tendril.wind", frame=frame)
+
+
+def animate_stiffness(_obj, to):
+    rope = bpy.data.objects["Rope"]
+    for frame, factor in ((1, 1.0), (10, to)):
+        rope.tendril.stiffness_factor = factor
+        rope.keyframe_insert("tendril.stiffness_factor", frame=frame)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("animate", [animate_field, animate_place, animate_wind, animate_stiffness])
+def test_an_edit_of_an_animation_makes_frames_outdated(animate, on_disk, tmp_path):
+    if on_disk:
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rope.blend"))
+    scene = bpy.context.scene
+    scene.tendril.use_disk_cache = on_disk
+    rope = make_rod(("POLY", line()))
+    field = add_field("FORCE", at=(0.0, 0.0, -1.0), strength=2.0)
+    animate(field, 3.0)
+    play(rope, 8)
+    for frame in (3, 5, 8):
+        scene.frame_set(frame)
+        assert "outdated" not in memory.info(scene)
+    if on_disk:
+        memory.clear()
+        scene.frame_set(1)
+        scene.frame_set(5)
+        assert "outdated" not in memory.info(scene)
+    animate(field, 4.0)
+    scene.frame_set(5)
+    assert "outdated" in memory.info(scene)

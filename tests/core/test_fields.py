@@ -13,7 +13,7 @@ def accelerations(field, points, velocity=(0.0, 0.0, 0.0), h=1e-4):
 
     x = np.asarray(points, dtype=float)
     v, out = np.tile(velocity, (len(x), 1)).astype(float), np.zeros((len(x), 3))
-    apply_fields(np.array([field.numbers()]), x, v, np.full(len(x), 2.0), h, out)
+    apply_fields(field.numbers(), np.arange(len(x)), x, v, np.full(len(x), 2.0), h, out)
     return out / 2.0
 
 
@@ -153,3 +153,90 @@ def test_bad_fields_are_refused():
             Field(**bad)
     with pytest.raises(TendrilError, match="field"):
         Scene().add_field("wind")
+
+
+def test_a_field_of_points_is_the_sum_of_fields_at_each():
+    vertices, normals = RNG.uniform(-1.0, 1.0, (5, 3)), RNG.normal(size=(5, 3))
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    given = {"shape": "points", "vertices": vertices, "normals": normals, "distance": Falloff(1.5, 0.1)}
+    a = accelerations(Field("force", 2.0, (0.1, 0.2, 0.3), **given), POINTS)
+    alone = [accelerations(Field("force", 2.0, vertex, distance=Falloff(1.5, 0.1)), POINTS) for vertex in vertices]
+    assert np.allclose(a, np.sum(alone, axis=0))
+    away = np.linalg.norm(POINTS[:, None] - vertices, axis=2)
+    size = np.where(away < 0.1, 1.0, (0.9 + away) ** -1.5)
+    assert np.allclose(accelerations(Field("wind", 2.0, **given), POINTS), 2.0 * size @ normals)
+
+
+def test_a_vortex_of_points_turns_about_the_axis_of_the_whole():
+    vertices, centre = RNG.uniform(-1.0, 1.0, (2, 3)), np.array([0.1, 0.2, 0.3])
+    field = Field(
+        "vortex", 1.5, centre, shape="points", vertices=vertices, normals=np.ones((2, 3)), distance=Falloff(1.0)
+    )
+    v = np.array([0.3, -0.2, 0.1])
+    k = 1.5 / (1.0 + np.linalg.norm(POINTS[:, None] - vertices, axis=2))
+    stream = np.cross([0.0, 0.0, 1.0], POINTS - centre)
+    inward = np.cross([0.0, 0.0, 1.0], stream)
+    expected = k.sum(axis=1)[:, None] * stream + (k**2).sum(axis=1)[:, None] * inward - 2.0 * v
+    assert np.allclose(accelerations(field, POINTS, v), expected)
+
+
+def test_a_harmonic_field_of_points_pulls_a_rods_vertices_to_one_each():
+    vertices = RNG.uniform(-1.0, 1.0, (3, 3))
+    field = Field("harmonic", 4.0, shape="points", vertices=vertices, normals=np.ones((3, 3)))
+    assert np.allclose(accelerations(field, POINTS), -4.0 * (POINTS - vertices[np.arange(20) % 3]))
+
+
+def sphere(count=24, radius=0.7):
+    """A ball of triangles."""
+    theta, phi = np.meshgrid(np.linspace(0.01, np.pi - 0.01, count), np.linspace(0.0, 2.0 * np.pi, 2 * count)[:-1])
+    vertices = radius * np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=2)
+    rows, columns = theta.shape
+    i, j = np.meshgrid(np.arange(rows), np.arange(columns - 1), indexing="ij")
+    a, b, c, d = (row % rows * columns + column for row, column in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)))
+    triangles = np.concatenate([np.stack([a, d, c], axis=2), np.stack([a, c, b], axis=2)]).reshape(-1, 3)
+    return vertices.reshape(-1, 3), triangles
+
+
+def test_a_field_of_a_surface_acts_from_its_nearest_point():
+    """On a ball, that is the one towards its centre; a fine mesh comes near to it."""
+    from tendril.core.forces.surface_kernels import apply_surface, balls_around
+
+    vertices, triangles = sphere()
+    far = np.linalg.norm(POINTS, axis=1)
+    outside = far > 0.8
+    assert outside.sum() > 10
+    for kind, expected in (
+        ("force", 2.0 * (0.3 + far) ** -1.0 * np.sign(far - 0.7)),
+        ("wind", 2.0 * (0.3 + far) ** -1.0),
+    ):
+        field = Field(kind, 2.0, shape="surface", vertices=vertices, triangles=triangles, distance=Falloff(1.0))
+        out = np.zeros((len(POINTS), 3))
+        given = field.numbers()[0], vertices, triangles, balls_around(vertices, triangles)
+        apply_surface(*given, POINTS, np.zeros_like(POINTS), np.ones(len(POINTS)), 1e-4, out)
+        away = POINTS / far[:, None]
+        assert np.abs(out - expected[:, None] * away)[outside].max() < 0.15
+        assert np.abs((out * away).sum(axis=1) - expected)[outside].max() < 0.02
+    rod = Rod.from_points(
+        np.stack([np.linspace(0.9, 1.9, 9), np.zeros(9), np.zeros(9)], axis=1), 0.01, Material.preset("rubber")
+    )
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    scene.add(rod)
+    scene.add_field(Field("force", -3.0, shape="surface", vertices=vertices, triangles=triangles))
+    frame = Simulation(scene, 24.0).step_frame()
+    assert frame.positions(0)[:, 0].mean() - 1.4 == pytest.approx(-0.5 * 3.0 / 24.0**2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"shape": "points"},
+        {"shape": "points", "vertices": np.zeros((2, 3)), "normals": np.zeros((3, 3))},
+        {"shape": "surface", "vertices": np.zeros((3, 3))},
+        {"shape": "surface", "vertices": np.zeros((3, 3)), "triangles": [[0, 1, 3]]},
+        {"shape": "surface", "vertices": np.zeros((3, 3)), "triangles": np.zeros((0, 3))},
+        {"shape": "surface", "vertices": np.zeros((3, 3)), "triangles": [[0.5, 1.0, 2.0]]},
+    ],
+)
+def test_shapes_without_what_they_are_made_of_are_refused(given):
+    with pytest.raises(TendrilError):
+        Field("force", **given)
