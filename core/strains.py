@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 # Lengths of the others are constraints. Of these compact knows the forces.
 STRETCHING = ("der", "net", "corde")
-OWN = ("net", "compact")  # models that measure themselves
+OWN = ("net", "compact", "corde")  # models that measure themselves
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,12 @@ class Strains:
         return self._column(rod, 0)
 
     def bending(self, rod: RodId) -> Array:
-        """(m,) 1/m: how much more, or otherwise, an edge is curved than in the natural shape. At joints of `corde` nets it is not
-        known, and zero."""
+        """(m,) 1/m: how much more, or otherwise, an edge is curved than in the natural shape."""
         return self._column(rod, 1)
 
     def twist(self, rod: RodId) -> Array:
         """(m,) rad/m beyond that of the natural shape, right-handed about the edge. Half a turn between two edges is the most that
-        one can tell. Of `corde` nets it is not known, and zero."""
+        one can tell."""
         return self._column(rod, 2)
 
     def tension(self, rod: RodId) -> Array:

@@ -20,7 +20,7 @@ def hanging(model, n=21, length=1.0):
     return rod, sim
 
 
-@pytest.mark.parametrize("model", ["der", "net", "compact"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "corde"])
 def test_tension_of_a_hanging_rod_is_the_weight_below(model):
     rod, sim = hanging(model)
     mass = float(rod.mass_per_length[0])
@@ -107,7 +107,7 @@ def test_tension_of_a_rope_that_stands_on_the_ground():
     assert sim.strains().tension(0)[0] == pytest.approx(weight * 0.79, rel=0.02)
 
 
-@pytest.mark.parametrize("model", ["der", "der2008", "compact", "net"])
+@pytest.mark.parametrize("model", ["der", "der2008", "compact", "net", "corde"])
 def test_bending_of_a_ring_and_twist_put_into_it(model):
     """A straight rod bent to a circle of radius R is curved by 1/R; twist spreads evenly."""
     n, radius, turns = 64, 0.5, 1.5
@@ -122,7 +122,7 @@ def test_bending_of_a_ring_and_twist_put_into_it(model):
     assert np.allclose(strains.twist(0), rate, rtol=2e-2)
 
 
-@pytest.mark.parametrize("model", ["der", "net", "clothoid"])
+@pytest.mark.parametrize("model", ["der", "net", "clothoid", "corde"])
 def test_the_natural_shape_is_not_strained(model):
     s = np.linspace(0.0, 1.0, 60)
     helix = np.stack([0.1 * np.cos(9.0 * s), 0.1 * np.sin(9.0 * s), 0.3 * s], axis=1)

@@ -32,6 +32,7 @@ from .coupled import (
     solve_cordes,
     weigh_cordes,
 )
+from .measure import strains_of_segments
 from .stepping import FAILURES, HALVINGS, STEPS, copy_nets, measure_cordes, relax_cordes, step_cordes
 
 LONG = 10.0  # s
@@ -361,6 +362,14 @@ class CordeBlock:
         kinetic = 0.5 * float((b.nets.mass[:, None] * b.state.v**2).sum() + (b.nets.inertia * b.state.w**2).sum())
         height = -float((b.nets.mass * (b.state.r @ gravity)).sum())
         return Energies(kinetic, stretch, bend + constraint, twist, height)
+
+    def strains(self) -> Array:
+        """(E, 3) stretch, bending and twist of the segments."""
+        return strains_of_segments(self.arrays.nets, self.arrays.state)
+
+    def tension(self) -> Array:
+        """(E,) N"""
+        return np.asarray(self.arrays.nets.stretch * self.strains()[:, 0])
 
     def take_work(self) -> Work:
         report = self.arrays.work.report
