@@ -1,7 +1,9 @@
-"""Alembic and USD: every spline as a polyline, as Blender draws it, in world space and with its thickness.
+"""Alembic and USD: every spline as a polyline, as Blender draws it, in world space and with its thickness. A net of a mesh is that
+mesh if it has faces; if not, which these formats do not know, it is polylines through its edges.
 
-Blender exports the shape keys of curves not at all, and curves that a handler moves as if they stood still. So a scene is made for
-the export alone, with hair curves that a handler moves and whose data has an animated property: these are written in every frame.
+Blender exports the shape keys of curves not at all, and what a handler moves as if it stood still. So a scene is made for the
+export alone, with hair curves and meshes that a handler moves and whose data has an animated property: these are written in every
+frame.
 """
 
 from __future__ import annotations
@@ -9,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import memory
-from ..bridge import curves, rods
+from ..bridge import curves, nets, points, rods
+from ..bridge.bundle import Bundle
 from ..bridge.poses import metres_per_unit
 from ..bridge.scenes import range_of
-from ..bridge.shapes import radius_along
+from ..bridge.shapes import ALL, constant_radius, radius_along
 from ..bridge.strands import polylines
 from ..showing import Shown
 from .errors import BakeError
@@ -42,8 +46,6 @@ def path_for(scene: bpy.types.Scene) -> Path:
 
 def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
     target = scene.tendril.bake_to
-    if obj.type == "MESH":
-        return f'"{obj.name}" is a mesh: bake it to shape keys, which Blender exports by itself'
     if not getattr(bpy.app.build_options, target.lower()):
         return f"This Blender can't write {target.title()}: choose another target"
     if not bpy.data.filepath and not Path(bpy.path.abspath(scene.tendril.export_path)).is_absolute():
@@ -71,6 +73,40 @@ def export(uids: list[str], scene: bpy.types.Scene) -> None:
         raise BakeError(f'Blender could not write "{path}"')
 
 
+class _Shown(Protocol):
+    """An object of the stage."""
+
+    def enter(self, stage: bpy.types.Scene) -> None: ...
+
+    def show(self, frame: int) -> None: ...
+
+
+def _enter(stage: bpy.types.Scene, name: str, data: bpy.types.ID) -> None:
+    stage.collection.objects.link(bpy.data.objects.new(name, data))
+    for frame in (stage.frame_start, stage.frame_end):
+        data[_ANIMATED] = float(frame)
+        data.keyframe_insert(f'["{_ANIMATED}"]', frame=frame)
+
+
+class _Mesh:
+    """A net that has faces."""
+
+    def __init__(self, obj: bpy.types.Object, points: Callable[[int], NDArray[np.float64]]) -> None:
+        self._obj, self._points = obj, points
+
+    def enter(self, stage: bpy.types.Scene) -> None:
+        drawn = self._obj.data
+        self._data = bpy.data.meshes.new(self._obj.name)
+        faces = [tuple(face.vertices) for face in drawn.polygons]
+        self._data.from_pydata(np.zeros((len(drawn.vertices), 3)).tolist(), nets.edges_of(drawn).tolist(), faces)
+        _enter(stage, self._obj.name, self._data)
+
+    def show(self, frame: int) -> None:
+        self._data.vertices.foreach_set("co", self._points(frame).astype(np.float32).ravel())
+        self._data.update()
+        self._data.update_tag()
+
+
 class _Group:
     """The open, or the closed, splines of a rod: Blender refuses both in one object."""
 
@@ -92,10 +128,7 @@ class _Group:
         cyclic.data.foreach_set("value", np.full(len(self._radii), self._closed))
         radius = self._data.attributes.new("radius", "FLOAT", "POINT")
         radius.data.foreach_set("value", np.concatenate(self._radii).astype(np.float32))
-        stage.collection.objects.link(bpy.data.objects.new(self._name, self._data))
-        for frame in (stage.frame_start, stage.frame_end):
-            self._data[_ANIMATED] = float(frame)
-            self._data.keyframe_insert(f'["{_ANIMATED}"]', frame=frame)
+        _enter(stage, self._name, self._data)
 
     def show(self, frame: int) -> None:
         places = np.concatenate(self._points(frame)).astype(np.float32)
@@ -103,26 +136,71 @@ class _Group:
         self._data.update_tag()
 
 
-def _groups(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, numbers: list[int]) -> Iterator[_Group]:
-    uid, kinds, scale = obj.tendril.uid, curves.spline_kinds(obj.data), metres_per_unit(scene)
+def _groups(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, numbers: list[int]) -> Iterator[_Shown]:
+    uid, scale = obj.tendril.uid, metres_per_unit(scene)
     if not all(uid in frames.moment(k).rows for k in numbers):
         raise BakeError(f'"{obj.name}" was not simulated in all frames: play from frame {numbers[0]}')
 
-    def lines(frame: int) -> list[NDArray[np.float64]]:
+    def world(frame: int) -> NDArray[np.float64]:
+        """Control points, in units of the scene; attributes may follow."""
         moment = frames.moment(frame)
         pose = moment.poses[uid]
-        world = moment.rows[uid].astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]
-        return [strand.vertices / scale for strand in polylines(kinds, world)]
+        return (moment.rows[uid].astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]) / scale
 
     start = frames.moment(numbers[0])
-    strands = list(polylines(kinds, start.rows[uid].astype(np.float64)))
-    radii = [radius_along(obj, strand, k, start.poses[uid], scale) / scale for k, strand in enumerate(strands)]
+    if obj.type == "MESH":
+        yield from _of_mesh(obj, world, scale)
+    elif obj.type == "CURVES":
+        count, sizes = points.count(obj.data), curves.strand_sizes(obj.data)
+        bundle = Bundle(start.rows[uid][:count].astype(np.float64), sizes, 0.0)
+        radii = bundle.at_points(
+            radius_along(obj, bundle, ALL, start.poses[uid], scale) / scale * np.ones(len(bundle.vertices))
+        )
+        along = np.split(radii, np.cumsum(sizes)[:-1])
+        yield _Group(f"{obj.name} Rods", lambda frame: [world(frame)[:count]], along, False)
+    else:
+        yield from _of_splines(obj, world, start.poses[uid], numbers[0], scale)
+
+
+def _of_splines(
+    obj: bpy.types.Object,
+    world: Callable[[int], NDArray[np.float64]],
+    pose: NDArray[np.float64],
+    first: int,
+    scale: float,
+) -> Iterator[_Shown]:
+    kinds = curves.spline_kinds(obj.data)
+    strands = list(polylines(kinds, world(first)))
+    radii = [radius_along(obj, strand, k, pose, scale) / scale for k, strand in enumerate(strands)]
     for closed in (False, True):
         chosen = [k for k, strand in enumerate(strands) if strand.closed == closed]
+
+        def lines(frame: int, chosen: list[int] = chosen) -> list[NDArray[np.float64]]:
+            every = list(polylines(kinds, world(frame)))
+            return [every[k].vertices for k in chosen]
+
         if chosen:
             along = [np.broadcast_to(radii[k], len(strands[k].vertices)) for k in chosen]
-            name = f"{obj.name} {'Rings' if closed else 'Rods'}"
-            yield _Group(name, lambda frame, chosen=chosen: [lines(frame)[k] for k in chosen], along, closed)
+            yield _Group(f"{obj.name} {'Rings' if closed else 'Rods'}", lines, along, closed)
+
+
+def _of_mesh(obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]], scale: float) -> Iterator[_Shown]:
+    from ...core.models.net.topology import find_chains  # late: it imports numba
+
+    settings, count = obj.tendril, points.count(obj.data)
+    if len(obj.data.polygons):
+        yield _Mesh(obj, lambda frame: world(frame)[:count])
+        return
+    chains, _ = find_chains(nets.edges_of(obj.data), np.zeros(count, dtype=np.bool_))
+    ways = [np.array(chain.vertices) for chain in chains]
+    thick = points.weights(obj, settings.radius_group) if settings.radius_group else None
+    radii = constant_radius(settings, 1.0) * (np.ones(count) if thick is None else thick)
+
+    def lines(frame: int) -> list[NDArray[np.float64]]:
+        places = world(frame)
+        return [places[way] for way in ways]
+
+    yield _Group(f"{obj.name} Rods", lines, [radii[way] for way in ways], False)
 
 
 @contextmanager
@@ -139,14 +217,14 @@ def _stage(scene: bpy.types.Scene, numbers: list[int]) -> Iterator[bpy.types.Sce
         for obj in list(stage.collection.objects):
             data, action = obj.data, obj.data.animation_data.action if obj.data.animation_data else None
             bpy.data.objects.remove(obj)
-            bpy.data.hair_curves.remove(data)
+            (bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.hair_curves).remove(data)
             if action is not None:
                 bpy.data.actions.remove(action)
         bpy.data.scenes.remove(stage)
 
 
 @contextmanager
-def _moved_by_frames(stage: bpy.types.Scene, shown: list[_Group]) -> Iterator[None]:
+def _moved_by_frames(stage: bpy.types.Scene, shown: list[_Shown]) -> Iterator[None]:
     name, numbers = stage.name, range(stage.frame_start, stage.frame_end + 1)
 
     def show(scene: bpy.types.Scene, _depsgraph: object) -> None:

@@ -6,10 +6,12 @@ import pytest
 from tendril.addon import memory
 from tendril.addon.baking.thinning import frames_to_keep
 from tendril.addon.bridge.curves import read_rows, spline_kinds
+from tendril.addon.bridge.nets import edges_of
 from tendril.addon.bridge.strands import polylines
 from tendril.tests.addon.building import MIXED, activate, evaluated_points, line, make_curve, make_rod, play, status
 from tendril.tests.addon.test_cache import reopen
 from tendril.tests.addon.test_hair import make_hair
+from tendril.tests.addon.test_nets import make_grid
 from tendril.tests.addon.test_operators import refuses
 
 LAST = 12
@@ -164,17 +166,17 @@ def imported_lines(path, kind, frames):
         bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
     else:
         bpy.ops.wm.usd_import(filepath=str(path))
-    found = [obj for obj in bpy.data.objects if obj not in before and obj.type == "CURVES"]
+    found = [obj for obj in bpy.data.objects if obj not in before and obj.type in ("CURVES", "MESH")]
     points, radii = {}, {}
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         for obj in found:
             data = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-            flat = np.empty(3 * len(data.points), dtype=np.float32)
+            flat = np.empty(3 * data.attributes.domain_size("POINT"), dtype=np.float32)
             data.attributes["position"].data.foreach_get("vector", flat)
-            key = "Rings" if "Rings" in obj.name else "Rods"
+            key = "Mesh" if obj.type == "MESH" else "Rings" if "Rings" in obj.name else "Rods"
             points.setdefault(key, {})[frame] = flat.reshape(-1, 3)
-            radii[key] = data.attributes["radius"].data[0].value
+            radii[key] = data.attributes["radius"].data[0].value if key != "Mesh" else len(data.polygons)
     for obj in found:
         bpy.data.objects.remove(obj)
     return points, radii
@@ -253,3 +255,40 @@ def test_hair_is_exported_strand_by_strand(saved, target):
     for number, rows in shown.items():
         np.testing.assert_allclose(points["Rods"][number], rows, atol=1e-6)
     assert np.abs(shown[LAST] - shown[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("faces", [False, True])
+@pytest.mark.parametrize("target", ["ALEMBIC", "USD"])
+def test_a_net_is_exported_as_its_mesh_or_without_faces_along_its_edges(saved, target, faces):
+    obj = make_grid(3, faces=faces)
+    for frame, x in ((1, 0.0), (LAST, 0.3)):
+        obj.location.x = x
+        obj.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    shown = play(obj, LAST)
+    data_before = {
+        kind: len(getattr(bpy.data, kind)) for kind in ("objects", "scenes", "actions", "hair_curves", "meshes")
+    }
+    assert bake_to(target, export_path="//net") == {"FINISHED"}
+    assert {kind: len(getattr(bpy.data, kind)) for kind in data_before} == data_before
+    world = {}
+    for number, rows in shown.items():
+        bpy.context.scene.frame_set(number)
+        matrix = np.array(obj.matrix_world, dtype=np.float64)
+        world[number] = rows.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+    edges = edges_of(obj.data)
+    points, told = imported_lines(saved / f"net{'.abc' if target == 'ALEMBIC' else '.usdc'}", target, shown)
+    assert set(points) == {"Mesh" if faces else "Rods"}
+    for number, expected in world.items():
+        if faces:
+            assert told["Mesh"] == len(obj.data.polygons) > 0
+            np.testing.assert_allclose(points["Mesh"][number], expected, atol=1e-6)
+        else:  # every edge lies between two points that follow one another
+            assert told["Rods"] == pytest.approx(obj.tendril.radius)
+            tree = points["Rods"][number]
+            near = np.linalg.norm(tree[:, None] - expected, axis=2).argmin(axis=1)
+            np.testing.assert_allclose(tree, expected[near], atol=1e-6)
+            pairs = {frozenset(pair) for pair in zip(near[:-1].tolist(), near[1:].tolist(), strict=True)}
+            assert {frozenset(edge) for edge in edges.tolist()} <= pairs
+    assert np.abs(world[LAST] - world[1]).max() > 0.01

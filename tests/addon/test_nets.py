@@ -9,15 +9,16 @@ from tendril.core import Material, Net, Scene, Simulation
 from tendril.tests.addon.building import activate, evaluated_points, make_curve, make_rod, play, status
 
 
-def make_grid(cells=3, size=0.6, name="Net", **settings):
-    """A square net in the plane, its vertices in rows."""
+def make_grid(cells=3, size=0.6, name="Net", faces=False, **settings):
+    """A square net in the plane, its vertices in rows; with faces, one in each cell."""
     n = cells + 1
     at = np.linspace(-size / 2, size / 2, n)
     points = [(x, y, 0.0) for y in at for x in at]
     edges = [(r * n + c, r * n + c + 1) for r in range(n) for c in range(cells)]
     edges += [(r * n + c, (r + 1) * n + c) for r in range(cells) for c in range(n)]
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(points, edges, [])
+    corners = [r * n + c for r in range(cells) for c in range(cells)]
+    mesh.from_pydata(points, edges, [(k, k + 1, k + n + 1, k + n) for k in corners] if faces else [])
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.collection.objects.link(obj)
     activate(obj)
