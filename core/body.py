@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .bodies.mass import mass_properties
 from .contact.shapes import UPRIGHT, Solid, place, settle, turn
-from .errors import Array, TendrilError, array, flag, friction_coefficient, not_negative, positive, vector
+from .errors import Array, TendrilError, array, flag, fraction, friction_coefficient, not_negative, positive, vector
 
 DEFAULT_DENSITY = 1000.0  # kg/m3
 DEFAULT_FRICTION = 0.4
@@ -27,7 +27,8 @@ class Body:
     what its volume does with `density` (kg/m3). Centre of mass and inertia about it follow from the shape unless they are given,
     in the body's axes. `velocity` is that of the centre of mass. The dampings (1/s) slow motion and spin down.
 
-    A body that `collides` can't be passed by rods, and is pushed by them; not by colliders or other bodies. One that is
+    A body that `collides` can't pass rods, colliders and other bodies that do, and is pushed by them; with friction, and with a
+    rebound at `restitution` of the speed of an impact (of two bodies, the larger one; rods do not rebound). One that is
     `kinematic` goes where `path`, a function of time that gives (position, rotation), or `Simulation.move_body` says, whatever
     pulls on it."""
 
@@ -43,6 +44,7 @@ class Body:
     linear_damping: float = 0.0
     angular_damping: float = 0.0
     friction: float = DEFAULT_FRICTION
+    restitution: float = 0.0
     collides: bool = False
     kinematic: bool = False
     path: Path | None = None
@@ -75,6 +77,7 @@ class Body:
             linear_damping=not_negative("linear_damping", self.linear_damping, "1/s"),
             angular_damping=not_negative("angular_damping", self.angular_damping, "1/s"),
             friction=friction_coefficient(self.friction),
+            restitution=fraction("restitution", self.restitution),
             collides=flag("collides", self.collides),
             kinematic=flag("kinematic", self.kinematic) or self.path is not None,
         )

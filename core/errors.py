@@ -149,3 +149,10 @@ def friction_coefficient(value: Any) -> float:
     if friction > LARGEST_FRICTION:
         raise TendrilError("friction", value, f"give a coefficient from 0 to {LARGEST_FRICTION:g}")
     return friction
+
+
+def fraction(field: str, value: Any) -> float:
+    share = not_negative(field, value)
+    if share > 1.0:
+        raise TendrilError(field, value, "give a number from 0 to 1")
+    return share

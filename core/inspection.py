@@ -27,8 +27,8 @@ _ELASTIC = {
 class ActingContacts:
     """Contacts that push at a moment."""
 
-    points: Array  # (K, 3) m: between the two rods, or of the rod that touches a collider
-    rods: Ints  # (K, 2) ids; the second is -1 for a collider
+    points: Array  # (K, 3) m: between the two rods, or of the rod that touches a collider or a body
+    rods: Ints  # (K, 2) ids; the second is -1 for a collider or a body
 
 
 def elastic_energies(simulation: Simulation) -> Array:
@@ -49,14 +49,16 @@ def acting_contacts(simulation: Simulation) -> ActingContacts:
         return ActingContacts(np.zeros((0, 3)), np.zeros((0, 2), np.int64))
     samples, known = solver.detection.samples, solver.known
     keys = known.keys[np.abs(known.forces).max(axis=1, initial=0.0) > 0.0]
-    x = np.concatenate([block.positions() for block in simulation.blocks])
-    n, alone = len(x), keys < 0
+    x = np.concatenate([np.zeros((0, 3)), *(block.positions() for block in simulation.blocks)])
+    n = len(samples.rod)
+    keys = keys[(keys >= 0) | ((-1 - keys) % n < len(x))]  # without those of bodies, which come last
+    alone = keys < 0
     first = np.where(alone, (-1 - keys) % n, keys // n)
     second = np.where(alone, first, keys % n)
     ends = [np.where(samples.after[edge] >= 0, samples.after[edge], edge) for edge in (first, second)]
     points = _between(x[first], x[ends[0]], x[second], x[ends[1]])
     points[alone] = x[first[alone]]
-    ids = _ids_of_samples(simulation, samples.rod)
+    ids = _ids_of_samples(simulation, samples.rod[: len(x)])
     return ActingContacts(points, np.stack([ids[first], np.where(alone, -1, ids[second])], axis=1))
 
 

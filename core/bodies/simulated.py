@@ -16,7 +16,9 @@ from ..holds import are_places, usable
 from ..models.protocol import ModelBlock
 from ..motion import POSITION, ROTATION, Motion
 from ..scene import Scene
+from ..workers import Workers
 from .block import Around, BodyBlock
+from .encounters import Encounters
 from .outside import BodyEngine, Outside
 from .stepping import BodySteps
 from .surfaces import BodySurfaces, surface_of
@@ -110,15 +112,27 @@ class SimulatedBodies:
         """The surfaces of those that have one that rods can't pass."""
         return [Collider(surface_of(body), body.friction, 0.0) for body in self._described if body.collides]
 
-    def surfaces(self, colliders: ColliderMotion, first: int, samples: Samples) -> BodySurfaces:
-        """As `colliders` of contact, from the first on; `samples` are those of all blocks."""
+    def surfaces(
+        self,
+        touching: TouchingBodies,
+        fixed: Sequence[Collider],
+        colliders: ColliderMotion,
+        workers: Workers,
+        samples: Samples,
+    ) -> BodySurfaces:
+        """As `colliders` of contact, after the fixed ones; `samples` are those of all blocks."""
         places = self.steps.places
         starts = [0, *np.cumsum([int(block.sample_start[-1]) for block in self._blocks]).tolist()]
         tied = [
             (starts[number] + row, body)
             for number, row, body in zip(places.block, places.row, self.steps.ties.body, strict=True)
         ]
-        return BodySurfaces(self._described, self.block, colliders, first, samples, tied)
+        made = BodySurfaces(self._described, self.block, colliders, len(fixed), samples, tied)
+        if self.outside is None:
+            made.encounters = Encounters(
+                self._described, touching, fixed, colliders, samples.after, made.features, workers
+            )
+        return made
 
     def touching(self, around: Callable[[], Around]) -> TouchingBodies:
         """The bodies as contact sees them."""

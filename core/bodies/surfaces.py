@@ -1,4 +1,4 @@
-"""Surfaces of bodies: colliders for rods that rods push on.
+"""Surfaces of bodies: colliders for rods that rods push on. What bodies do to each other is in `encounters.py`.
 
 While a step is solved a body's surface is where the iterate has the body. Contacts with it are found as those with any collider;
 what a rod feels there the body feels the other way round, and the stiffness of the contact couples the two.
@@ -22,6 +22,7 @@ from ..contact.shapes import Cone, Hull, Mesh, Plane, Shape, Sphere
 from ..errors import Array
 from ..jit import kernel, part
 from .block import BodyBlock
+from .encounters import Encounters
 from .mass import hull_mesh
 
 Ints = NDArray[int64]
@@ -83,13 +84,21 @@ class BodySurfaces:
         ).astype(np.int64)
         self._free = np.array(_near_ties(samples, tied), dtype=np.int64)
         self._last = block.state.x.copy(), block.state.rotation.copy()
+        self.encounters: Encounters | None = None  # with colliders and each other, unless others see to that
         self.body: Ints = np.zeros(0, int64)  # of each contact; -1: of another collider, or between rods
         self._lever = np.zeros((0, 3))
 
     def start(self) -> None:
         """The bodies are where the step begins."""
         self._put(0, *self._block.before(FAR * self._thinnest))
+        if self.encounters is not None:
+            self.encounters.start()
         self._follow()
+
+    @property
+    def features(self) -> int:
+        """How many the colliders have, those of bodies included."""
+        return len(self._body_of_feature)
 
     def follow(self) -> bool:
         """The bodies are at an iterate. Returns whether any has moved."""
@@ -103,6 +112,8 @@ class BodySurfaces:
         state = self._block.state
         self._put(1, self._block.positions(), state.rotation)
         self._last[0][:], self._last[1][:] = state.x, state.rotation
+        if self.encounters is not None:
+            self.encounters.follow()
 
     def _put(self, when: int, origin: Array, turned: Array) -> None:
         shapes, meshes = self._colliders.shapes, self._colliders.meshes
@@ -117,9 +128,11 @@ class BodySurfaces:
         out = np.full(len(keys), -1, dtype=np.int64)
         others = keys < 0
         feature = (-1 - keys[others]) // self._count
-        known = feature < len(self._body_of_feature)  # what is buried has numbers beyond
+        known = feature < self.features
         found = np.full(len(feature), -1, dtype=np.int64)
         found[known] = self._body_of_feature[feature[known]]
+        if self.encounters is not None:
+            found = np.where(known, found, self.encounters.partners(feature))
         out[others] = found
         return out
 
@@ -135,11 +148,13 @@ class BodySurfaces:
     def push(
         self, contacts: Contacts, count: int, samples: Samples, forces: Forces, gradient: Array, matrix: Array
     ) -> None:
-        """Adds what rods do to bodies: to gradients (B, 6) and matrices (B, 6, 6) of their potentials."""
+        """Adds what rods do to bodies, and bodies to each other: to gradients (B, 6) and matrices (B, 6, 6) of their potentials."""
         self._lever = np.zeros((count, 3))
         push_bodies(
             contacts, count, samples, forces, self.body, self._block.state.x, self._lever, gradient, matrix
         )  # fmt: skip
+        if self.encounters is not None:
+            self.encounters.press(contacts, count, self.body, forces, gradient, matrix)
 
     def across(
         self, contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array, turned: Array, out: Array,
@@ -148,6 +163,8 @@ class BodySurfaces:
         """Adds the part of the contacts' stiffness that couples rods and bodies, times steps of sample points (N, 4) and of bodies
         (B, 6), to out (N, 4) and pushed (B, 6)."""
         across_bodies(contacts, count, after, forces, self.body, self._lever, steps, turned, out, pushed)
+        if self.encounters is not None:
+            self.encounters.across(contacts, count, self.body, forces, turned, pushed)
 
 
 def _near_ties(samples: Samples, tied: Sequence[tuple[int, int]]) -> list[int]:
@@ -177,7 +194,7 @@ def push_bodies(
     now, after, normal, upright = samples.now, samples.after, contacts.normal, contacts.upright
     for k in range(count):
         b = body[k]
-        if b < 0 or forces.mode[k] == APART:
+        if b < 0 or forces.mode[k] == APART or after[contacts.edge[k, 0]] < 0:
             continue
         e, s = contacts.edge[k, 0], contacts.at[k, 0]
         f = after[e]
@@ -228,7 +245,7 @@ def across_bodies(
     normal, arm, matrix = contacts.normal, forces.arm, forces.matrix
     for k in range(count):
         b = body[k]
-        if b < 0 or forces.mode[k] == APART:
+        if b < 0 or forces.mode[k] == APART or after[contacts.edge[k, 0]] < 0:
             continue
         e, s, t = contacts.edge[k, 0], contacts.at[k, 0], contacts.rubbing_at[k, 0]
         f = after[e]

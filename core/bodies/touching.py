@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Array
+from ..linalg.inverse import invert_each
 from ..models.protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..models.state_of_rods import copy_rods, put_rods
 from .block import Around, BodyBlock
@@ -22,6 +23,9 @@ from .rotation import exponential, logarithm, orthonormal
 Ints = NDArray[np.int64]
 
 MOST_ITERATIONS = 8  # of Newton's method for a free turn
+SMALL = (
+    0.01  # of a body and of a radian, what a segment is of a rod: momentum is lost in what is left of Newton's steps
+)
 
 
 class TouchingBodies:
@@ -44,7 +48,7 @@ class TouchingBodies:
         self.gradient = np.zeros((count, 6))
         self.matrix = np.zeros((count, 6, 6))
         self._step = np.zeros(6 * count)
-        self._h = 1.0
+        self.h = 1.0
 
     # Where they are ------------------------------------------------------------------------------------------------
 
@@ -64,6 +68,14 @@ class TouchingBodies:
     def turns(self) -> Array:
         return np.zeros(len(self.block))
 
+    def forget_speeds(self) -> None:
+        """A step begins: of those that do not take part in it nothing is known but the speed they have."""
+        self._speed[0][:], self._speed[1][:] = self.block.state.v, self.block.state.w
+
+    def free_speeds(self) -> Array:
+        """(B, 6) at the end of the step, if nothing touched."""
+        return np.concatenate(self._speed, axis=1)
+
     # A coupled step ------------------------------------------------------------------------------------------------
 
     def save(self, chosen: Ints) -> None:
@@ -80,7 +92,7 @@ class TouchingBodies:
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         block, around = self.block, self.around()
-        self._h = h
+        self.h = h
         block.recall(chosen)
         block.state.a[chosen] = 0.0
         start = block.state.x[chosen].copy(), block.state.rotation[chosen].copy()
@@ -105,10 +117,10 @@ class TouchingBodies:
         mobility[chosen] = 0.0
         free = chosen[~self.block.kinematic[chosen]]
         for entry in (0, 2, 5):
-            mobility[free, entry] = self._h**2 / self.block.mass[free]
+            mobility[free, entry] = self.h**2 / self.block.mass[free]
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
-        block, h = self.block, self._h
+        block, h = self.block, self.h
         way = block.state.x[chosen] - self._goal[0][chosen]
         turn = logarithm(block.state.rotation[chosen] @ np.swapaxes(self._goal[1][chosen], 1, 2))
         inertia = block.world_inertia()[chosen] / h**2
@@ -126,7 +138,8 @@ class TouchingBodies:
         matrix += self.push_matrix[chosen]
         led = block.kinematic[chosen]
         gradient[led] = 0.0
-        inverse = np.linalg.inv(matrix)
+        inverse = matrix.copy()
+        invert_each(inverse)
         inverse[led] = 0.0
         self._inverse[chosen], self.gradient[chosen], self.matrix[chosen] = inverse, gradient, matrix
         self._step.reshape(-1, 6)[chosen] = -np.einsum("bij,bj->bi", inverse, gradient)
@@ -148,9 +161,9 @@ class TouchingBodies:
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         step = self._step.reshape(-1, 6)[chosen]
-        size = self.block.size[chosen, None]
+        size = SMALL * self.block.size[chosen, None]
         with np.errstate(invalid="ignore"):
-            longest[chosen] = np.maximum(np.abs(step[:, :3]) / size, np.abs(step[:, 3:])).max(axis=1)
+            longest[chosen] = np.maximum(np.abs(step[:, :3]) / size, np.abs(step[:, 3:]) / SMALL).max(axis=1)
         slope[chosen] = np.einsum("bi,bi->b", self.gradient[chosen], step)
 
     def move(self, chosen: Ints) -> None:
@@ -161,6 +174,28 @@ class TouchingBodies:
         state.x[chosen] += step[:, :3]
         state.rotation[chosen] = orthonormal(exponential(step[:, 3:]) @ state.rotation[chosen])
 
+    def to_goal(self, chosen: Ints) -> Array:
+        """(K, 6) the steps that take free bodies to where they would be if nothing touched them."""
+        state, (x, rotation) = self.block.state, self._goal
+        turn = logarithm(rotation[chosen] @ np.swapaxes(state.rotation[chosen], 1, 2))
+        steps = np.concatenate([x[chosen] - state.x[chosen], turn], axis=1)
+        steps[self.block.kinematic[chosen]] = 0.0
+        return np.asarray(steps)
+
+    def yielding(self, chosen: Ints, loads: Array) -> Array:
+        """(K, 6) how far forces and torques (K, 6) move free bodies in the step."""
+        inverse = self.block.world_inertia()[chosen]
+        invert_each(inverse)
+        turns = np.einsum("bij,bj->bi", inverse, loads[:, 3:])
+        steps = self.h**2 * np.concatenate([loads[:, :3] / self.block.mass[chosen, None], turns], axis=1)
+        steps[self.block.kinematic[chosen]] = 0.0
+        return np.asarray(steps)
+
+    def shift(self, chosen: Ints, steps: Array) -> None:
+        """Moves bodies by steps (K, 6)."""
+        self._step.reshape(-1, 6)[chosen] = steps
+        self.move(chosen)
+
     def retreat(self, chosen: Ints, sizes: Array) -> None:
         state, (x, rotation), part = self.block.state, self._base, sizes[chosen, None]
         state.x[chosen] = x[chosen] + part * (state.x[chosen] - x[chosen])
@@ -168,7 +203,7 @@ class TouchingBodies:
         state.rotation[chosen] = exponential(part * turn) @ rotation[chosen]
 
     def finish(self, chosen: Ints, creep: bool = False) -> None:
-        state, h = self.block.state, self._h
+        state, h = self.block.state, self.h
         free = chosen[~self.block.kinematic[chosen]]
         turn = logarithm(state.rotation[free] @ np.swapaxes(self._goal[1][free], 1, 2))
         state.v[free] = 0.0 if creep else self._speed[0][free] + (state.x[free] - self._goal[0][free]) / h

@@ -114,7 +114,7 @@ def clear(which: Flags, rod: Ints, pushes: Pushes) -> None:
 def push(
     contacts: Contacts, count: int, samples: Samples, turns: Array, tame: Flags, forces: Forces, pushes: Pushes
 ) -> None:
-    """Forces and stiffness of all contacts at the iterate, added to those of the samples. Also slips, errors and energies.
+    """Forces and stiffness of all contacts of rods at the iterate, added to those of the samples. Also slips, errors and energies.
 
     Between rods that are `tame` (R,) the stiffness is never negative."""
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
@@ -124,6 +124,8 @@ def push(
     for k in range(count):
         e, s = edge[k, 0], rubbing_at[k, 0]
         f = after[e]
+        if f < 0:  # a body: see bodies/pressing.py
+            continue
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
         a = _arm(start, e, f, n, -contacts.arm[k, 0])
         arm[k, 0, 0], arm[k, 0, 1], arm[k, 0, 2] = a
@@ -337,11 +339,13 @@ def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces,
     """Writes forces.motion of the contacts that act: along the normal, and along the surface where it sticks."""
     edge, at, normal, rubbing_at = contacts.edge, contacts.at, contacts.normal, contacts.rubbing_at
     for k in range(count):
+        e, o = edge[k, 0], edge[k, 1]
+        f = after[e]
+        if f < 0:
+            continue
         forces.motion[k] = 0.0
         if forces.mode[k] == APART or forces.soft[k]:
             continue
-        e, o = edge[k, 0], edge[k, 1]
-        f = after[e]
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         away = _normal_motion(steps, e, f, at[k, 0], n)
         a = _side_motion(steps, e, f, rubbing_at[k, 0], forces.arm, k, 0)

@@ -88,6 +88,9 @@ def make_contacts(capacity: int) -> Contacts:
         key=np.zeros(capacity, int64),
         crossed=np.zeros(capacity, bool_),
         reached=np.zeros(capacity),
+        point=np.zeros((capacity, 3)),
+        give=np.zeros(capacity),
+        rebound=np.zeros(capacity),
     )
 
 
@@ -161,6 +164,12 @@ class Detection:
                 break
             self.contacts = make_contacts(written + written // 2)
         self.count = written
+
+    def make_room(self, capacity: int) -> None:
+        """For so many contacts; those that are there stay."""
+        before, self.contacts = self.contacts, make_contacts(capacity)
+        for old, new in zip(before, self.contacts, strict=True):
+            new[: self.count] = old[: self.count]
 
     def _sweep(self, base: Array, which: Flags) -> None:
         """Candidates of these rods for the ways from `start` and from `base` to `now`."""

@@ -9,7 +9,7 @@ from numpy import bool_
 
 from ..errors import Array
 from ..jit import kernel, part
-from .arrays import Contacts, Flags, Ints
+from .arrays import Contacts, Flags, Ints, Samples
 from .coulomb import Forces
 
 SMALLEST_SIZE = 0.01  # of a step along Newton's direction
@@ -17,7 +17,8 @@ NOISE = 1e-12  # of energies, relative
 RISE = 3.0  # times what was to be gained: how far the energy may rise for one step
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
-DOUBT = 0.1  # of forces, relative
+DOUBT = 0.1  # of forces, relative; and
+OF_BODIES = 30.0  # times as little of those on bodies: what these do then lasts, where rods come to rest
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
 TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
@@ -90,14 +91,14 @@ class Islands:
         contacts: Contacts,
         count: int,
         forces: Forces,
-        rod: Ints,
+        samples: Samples,
     ) -> Verdict:
         """`linked` (L, 2) are rods that press on each other; `potential`, `longest` and `slope` (R,) those of rods and of their
         steps."""
         label_islands(linked, self._island)
         add_up(
-            active, self._island, potential, longest, slope, contacts, count, forces, rod, self._progress, self._own,
-            self._totals,
+            active, self._island, potential, longest, slope, contacts, count, forces, samples.rod, samples.after,
+            self._progress, self._own, self._totals,
         )  # fmt: skip
         decide(
             active,
@@ -152,6 +153,7 @@ def add_up(
     count: int,
     forces: Forces,
     rod: Ints,
+    after: Ints,
     before: Progress,
     own: Array,
     totals: Totals,
@@ -180,6 +182,8 @@ def add_up(
         i = island[rod[contacts.edge[k, 0]]]
         scale = max(forces.pressure[k], 0.1 * totals.pressure[i], 1e-300)
         change = forces.stiffness[k] * max(forces.error[k], forces.motion[k])
+        if after[contacts.edge[k, 0]] < 0:
+            change *= OF_BODIES
         totals.doubt[i] = max(totals.doubt[i], change / scale)
     for r in range(len(island)):
         if not active[r]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy import bool_, int8, int64
 
@@ -40,8 +42,11 @@ Known = tuple[Ints, Array]  # keys of contacts, and forces (K, 3)
 class KnownForces:
     """What was known of contacts at the end of the last iteration or substep, sorted by key."""
 
-    def __init__(self, rod: Ints) -> None:
+    def __init__(self, rod: Ints, partners: Callable[[Ints], Ints] | None = None, more: int = 0) -> None:
+        """`partners` tells, for keys, the body on side B as a rod; -1: none. `more` contacts than others last beyond a frame."""
         self._rod = rod  # of each sample
+        self._partners = partners
+        self._capacity = 2 * len(rod) + more
         self.keys: Ints = np.zeros(0, int64)
         self.forces: Array = np.zeros((0, 3))
 
@@ -49,7 +54,11 @@ class KnownForces:
         """(K, 2) the rods of contacts with these keys; twice the same if only one took part."""
         n, others = len(self._rod), keys < 0
         first = np.where(others, (-1 - keys) % n, keys // n)
-        return np.asarray(self._rod[np.stack([first, np.where(others, first, keys % n)], axis=1)])
+        sides = self._rod[np.stack([first, np.where(others, first, keys % n)], axis=1)]
+        if self._partners is not None:
+            partner = self._partners(keys)
+            sides[:, 1] = np.where(partner >= 0, partner, sides[:, 1])
+        return np.asarray(sides)
 
     def edges(self) -> Ints:
         """Those of the first sides."""
@@ -62,7 +71,7 @@ class KnownForces:
 
     def linked(self) -> Ints:
         """(L, 2) rods between which there is a known force."""
-        return self._sides(self.keys[self.keys >= 0])
+        return self._sides(self.keys)
 
     def put(self, which: Flags, keys: Ints, forces: Array) -> None:
         """These take the place of all known forces on these rods."""
@@ -90,10 +99,6 @@ class KnownForces:
     @property
     def state_size(self) -> int:
         return 1 + 4 * self._capacity
-
-    @property
-    def _capacity(self) -> int:
-        return 2 * len(self._rod)
 
     def trim(self) -> None:
         if len(self.keys) > self._capacity:
@@ -152,9 +157,12 @@ def prepare(
     for k in range(count):
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         give = 0.0  # m/N: how far the surfaces move apart
+        of_bodies = after[edge[k, 0]] < 0
+        if of_bodies:
+            give = contacts.give[k]
         for side in range(2):
             e = edge[k, side]
-            if e >= 0:
+            if e >= 0 and not of_bodies:
                 s = at[k, side]
                 give += (1.0 - s) * _mobility(mobility, e, n) + s * _mobility(mobility, after[e], n)
         if not give > 0.0:
@@ -163,6 +171,8 @@ def prepare(
             give = 1.0
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
+        if of_bodies and contacts.rebound[k] > 0.0:
+            forces.target[k] = contacts.rebound[k]
         forces.soft[k] = contacts.deep[k]
         level = stiffness[rod[edge[k, 0]]]
         if edge[k, 1] >= 0:

@@ -56,6 +56,8 @@ def make_contact(
             # What a rod that begins inside is pushed out of would not feel it: so nothing is inside.
             colliders.meshes.solid[colliders.mesh_of(number)[0]] = False
     tied = None if bodies is None or touching is None else (bodies.steps, touching)
-    made = partial(bodies.surfaces, colliders, len(scene.colliders)) if bodies is not None and surfaces else None
+    made = None
+    if bodies is not None and touching is not None and surfaces:
+        made = partial(bodies.surfaces, touching, scene.colliders, colliders, workers)
     solver = ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied, made)
     return solver, Substeps(solver, blocks, substeps)

@@ -31,6 +31,8 @@ MOST_SHORTENINGS = 12
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
 MOST_STIFFNESS = 1e4
+MOST_FORESEEN = 20  # bodies in a row, of which each runs into the next
+KEPT_PER_BODY = 32  # contacts of which a state has the forces
 
 
 class Outcome(NamedTuple):
@@ -63,6 +65,7 @@ class ContactSolver:
         self.rods = slices([len(block.sample_start) - 1 for block in blocks])  # where those of each block are
         rods = self.rods[-1].stop
         self._coupled = np.zeros(rods, bool_)
+        self._unforeseen = np.zeros(rods, bool_)  # of the coupled bodies: see `_foresee`
         self._active = np.zeros(rods, bool_)  # of the coupled: not yet where they belong
         self._stiffness = np.zeros(rods)
         self._tame = np.zeros(rods, bool_)  # near where the matrix was indefinite
@@ -82,12 +85,16 @@ class ContactSolver:
         self._ties = None if bodies is None else TiedContact(*bodies, self.rods, self._rows)
         self._surfaces = surfaces(samples) if surfaces is not None else None
         self._bodies = None if bodies is None else bodies[1]
-        self._on_bodies: Ints = np.zeros((0, 2), int64)  # rods and bodies they press on
+        self._on_bodies: Ints = np.zeros((0, 2), int64)  # rods or bodies, and bodies they press on
         self.tied: Ints = (
             np.zeros((0, 2), int64) if self._ties is None else self._ties.links
         )  # pairs of rods and bodies
         self._linear = LinearSystem(blocks, self._rows, samples.after, self._ties, self._surfaces)
-        self.known = KnownForces(samples.rod)
+        of_bodies = self._surfaces is not None and self._surfaces.encounters is not None
+        partners = self._partners if self._surfaces is not None else None
+        self.known = KnownForces(
+            samples.rod, partners, KEPT_PER_BODY * len(bodies[1].block) if bodies and of_bodies else 0
+        )
         self.iterations = 0
 
     # The substep --------------------------------------------------------------------------------------------------
@@ -108,9 +115,9 @@ class ContactSolver:
         self._h, self._air_density = h, air_density
         self._coupled[:] = False
         self._coupled[self.known.rods()] = True
-        if self._surfaces is not None:
+        if self._surfaces is not None and self._bodies is not None:
+            self._bodies.h = h
             self._surfaces.start()
-            self._coupled[self._known_on_bodies()[:, 1]] = True
         self._coupled &= which
         spread(self._coupled, self.tied)
         free([(self._coupled | ~which)[rods] for rods in self.rods])
@@ -139,19 +146,22 @@ class ContactSolver:
 
     def linked(self) -> Ints:
         """(L, 2) rods between which there is a known force, or that are tied."""
-        return np.concatenate([self.known.linked(), self.tied, self._known_on_bodies()])
+        return np.concatenate([self.known.linked(), self.tied])
 
-    def _known_on_bodies(self) -> Ints:
-        """(L, 2) rods and bodies between which there is a known force."""
-        if self._surfaces is None:
-            return np.zeros((0, 2), int64)
-        return self._with_bodies(self._surfaces.bodies_of(self.known.keys), self.known.edges())
+    def _partners(self, keys: Ints) -> Ints:
+        """The bodies on side B of contacts with these keys, by the numbers they have here; -1: none."""
+        assert self._surfaces is not None
+        body = self._surfaces.bodies_of(keys)
+        return np.where(body >= 0, self.rods[-1].start + body, -1)
 
-    def _with_bodies(self, body: Ints, edge: Ints) -> Ints:
-        """(L, 2) rods and bodies, by the numbers they have here, of contacts with these bodies (-1: none) and edges."""
-        meant = body >= 0
-        rod = self.detection.samples.rod[edge[meant]]
-        return np.stack([rod, self.rods[-1].start + body[meant]], axis=1)
+    def _sides(self) -> Ints:
+        """(C, 2) rods and bodies on both sides of all contacts; -1: a collider."""
+        edges = self.detection.contacts.edge[: self.detection.count]
+        sides = np.where(edges >= 0, self.detection.samples.rod[edges], -1)
+        if self._surfaces is not None:
+            body = self._surfaces.body
+            sides[:, 1] = np.where(body >= 0, self.rods[-1].start + body, sides[:, 1])
+        return sides
 
     def give_up(self, which: Flags) -> None:
         """After a step that failed: these rods stay where they were (but for what is held), without speed."""
@@ -188,15 +198,15 @@ class ContactSolver:
 
     def _fail_with(self, contacts: Flags) -> bool:
         """Rods with these contacts fail, and with them all that press on them."""
-        edges = self.detection.contacts.edge[: self.detection.count]
-        meant = edges[contacts].ravel()
+        sides = self._sides()
+        meant = sides[contacts].ravel()
         failing = np.zeros_like(self._failed)
-        failing[self.detection.samples.rod[meant[meant >= 0]]] = True
+        failing[meant[meant >= 0]] = True
         failing &= self._which
         if not failing.any():
             return False
-        near = (edges[:, 1] >= 0) & (self.detection.contacts.gap[: self.detection.count] < 0.0)
-        spread(failing, np.concatenate([self.detection.samples.rod[edges[near]], self.tied]))
+        near = (sides[:, 1] >= 0) & (self.detection.contacts.gap[: self.detection.count] < 0.0)
+        spread(failing, np.concatenate([sides[near], self.tied]))
         self._fail(failing & self._which)
         return True
 
@@ -210,6 +220,7 @@ class ContactSolver:
         through a collider is brought back by its contact there. A step is good if the energy falls or if the next one is shorter
         (see Newton's method of `der`); whenever steps have become short, the contact forces follow."""
         self._active[:] = self._coupled
+        self._unforeseen[:] = self._coupled
         self._stiffness[:] = STIFFNESS
         self._tame[:] = False
         self._islands.reset()
@@ -220,6 +231,7 @@ class ContactSolver:
             self._meet()
             if not self._active.any():
                 return
+            self._foresee()
             self._linearise()
             verdict = self._judge()
             if iteration == most_iterations:
@@ -244,6 +256,22 @@ class ContactSolver:
             self._look(self._active)
             self._active &= ~verdict.done
 
+    def _foresee(self) -> None:
+        """Bodies that have just begun to take part, and those that touch them, go to where contact will take them, about."""
+        if self._surfaces is None or self._surfaces.encounters is None:
+            return
+        for _ in range(MOST_FORESEEN):
+            unforeseen, self._unforeseen[:] = self._unforeseen & self._active, False
+            if not unforeseen.any() or not self._surfaces.encounters.foresee(
+                self.detection.contacts, self.detection.count, self._surfaces.body, self._forces, self._sides(), unforeseen,
+                self._coupled & self._active, self.detection.samples.now,
+            ):  # fmt: skip
+                return
+            self._remember()
+            self._base[self._rows[-1]] = self.blocks[-1].positions()
+            self._look(self._active | self._looked_at)
+            self._meet()
+
     def _look(self, which: Flags) -> None:
         """Contacts of these rods at the iterate."""
         samples = self.detection.samples
@@ -255,9 +283,22 @@ class ContactSolver:
             self.detection.forget(which)
         self.detection.look(self._base, which)
         if self._surfaces is not None:
+            self._add_encounters(which)
             self._surfaces.find(self.detection.contacts, self.detection.count)
         if len(self._forces.error) < len(self.detection.contacts.gap):
             self._forces = make_forces(len(self.detection.contacts.gap))
+
+    def _add_encounters(self, which: Flags) -> None:
+        """Contacts of bodies with colliders and each other."""
+        assert self._surfaces is not None
+        encounters, detection = self._surfaces.encounters, self.detection
+        if encounters is None:
+            return
+        count = encounters.add(detection.contacts, detection.count, which[self.rods[-1]])
+        if count > len(detection.contacts.gap):
+            detection.make_room(count + count // 2)
+            count = encounters.add(detection.contacts, detection.count, which[self.rods[-1]])
+        detection.count = count
 
     def _fetch(self, which: Flags, out: Array) -> None:
         """Where the sample points of these rods are."""
@@ -284,28 +325,25 @@ class ContactSolver:
         """Rods that took a free step and ran into something take part from now on. Those that ran into one that takes no part fail.
 
         Returns whether there were any."""
-        samples = self.detection.samples
-        count, contacts = self.detection.count, self.detection.contacts
-        edges = contacts.edge[:count]
+        count, contacts, sides = self.detection.count, self.detection.contacts, self._sides()
         meets = (contacts.gap[:count] < 0.0) | contacts.crossed[:count]
         if not self._which.all():
-            outside = ~self._which[samples.rod[edges]] & (edges >= 0)
+            outside = ~self._which[sides] & (sides >= 0)
             strangers = meets & np.any(outside, axis=1)
-            self._hit[samples.rod[edges[strangers][outside[strangers]]]] = True
+            self._hit[sides[strangers][outside[strangers]]] = True
             if self._fail_with(strangers):
                 self._look(self._looked_at & self._which)
                 return True
         new = np.zeros_like(self._coupled)
-        meeting = edges[meets].ravel()
-        new[samples.rod[meeting[meeting >= 0]]] = True
-        if self._surfaces is not None:
-            new[self._with_bodies(self._surfaces.body[meets], edges[meets, 0])[:, 1]] = True
+        meeting = sides[meets].ravel()
+        new[meeting[meeting >= 0]] = True
         spread(new, self.tied)
         new &= self._which & ~self._coupled
         if not new.any():
             return False
         self._coupled |= new
         self._active |= new
+        self._unforeseen |= new
         self._begin(new)
         self._look(self._active | self._looked_at)
         return True
@@ -357,8 +395,8 @@ class ContactSolver:
             self._surfaces.push(
                 contacts, count, samples, self._forces, self._bodies.push_gradient, self._bodies.push_matrix
             )
-            acting = self._forces.mode[:count] != APART
-            self._on_bodies = self._with_bodies(self._surfaces.body[acting], contacts.edge[:count][acting, 0])
+            acting = (self._forces.mode[:count] != APART) & (self._surfaces.body >= 0)
+            self._on_bodies = self._sides()[acting]
 
     def _wake(self) -> bool:
         """Rods that are where they belong go on if one that is not presses on them. Returns whether there were any."""
@@ -407,6 +445,8 @@ class ContactSolver:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
         self._linear.update_steps(self._chosen(self._active))
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
+        if self._surfaces is not None and self._surfaces.encounters is not None:
+            self._surfaces.encounters.relative_motion(contacts, count, self._surfaces.body, self._forces)
         return self._islands.judge(
             self._active,
             self._linked_or_tied(),
@@ -416,13 +456,18 @@ class ContactSolver:
             contacts,
             count,
             self._forces,
-            samples.rod,
+            samples,
         )
 
     def _learn(self, which: Flags) -> None:
         """The forces of these rods' contacts at the iterate become the known ones."""
         count, contacts = self.detection.count, self.detection.contacts
         learn(contacts, count, self._forces, which[self.detection.samples.rod[contacts.edge[:count, 0]]])
+        self._remember()
+
+    def _remember(self) -> None:
+        """The known forces, for when contacts are found anew."""
+        count, contacts = self.detection.count, self.detection.contacts
         known, keys = self._forces.known[:count], contacts.key[:count]
         acting = np.flatnonzero(np.any(known != 0.0, axis=1))
         self.known.put(self._looked_at, keys[acting], known[acting])
