@@ -62,23 +62,23 @@ def cost(segments: int, solver: str, young: float = 1e6, times: int = 3) -> Cost
     if solver == "dense":
         free = slice(0, 3 * segments)
         for _ in range(times):
-            start = time.perf_counter()
+            start = time.process_time()
             matrix = dense_matrix(b, 0)[free, free]
             factor = np.linalg.cholesky(matrix)
-            build = min(build, time.perf_counter() - start)
-            start = time.perf_counter()
+            build = min(build, time.process_time() - start)
+            start = time.process_time()
             np.linalg.solve(factor.T, np.linalg.solve(factor, right.ravel()[free]))
-            solve = min(solve, time.perf_counter() - start)
+            solve = min(solve, time.process_time() - start)
         return Cost(0.0, build, solve)
     number = SOLVERS[solver]
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         build_here(b, 0, number)
-        build = min(build, time.perf_counter() - start)
+        build = min(build, time.process_time() - start)
         x = right.copy()
-        start = time.perf_counter()
+        start = time.process_time()
         solve_here(b, 0, x, number)
-        solve = min(solve, time.perf_counter() - start)
+        solve = min(solve, time.process_time() - start)
     return Cost(gradients / max(newton, 1), build, solve)
 
 
@@ -89,9 +89,9 @@ def step_seconds(segments: int, solver: str, times: int = 3) -> float:
     state, least = sim.state(), math.inf
     for _ in range(times):
         sim.restore(state, sim.first_frame + 1)
-        start = time.perf_counter()
+        start = time.process_time()
         sim.step_frame()
-        least = min(least, time.perf_counter() - start)
+        least = min(least, time.process_time() - start)
     return least
 
 
