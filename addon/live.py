@@ -194,10 +194,11 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said
     memory.start_bodies.pop(scene.session_uid, None)
-    pulled = rods.pulled_bodies(scene)
-    if pulled:
+    pushed = rods.pushed_bodies(scene)
+    if pushed:
+        pulled, substeps = rods.pulled_bodies(scene), scene.tendril.substeps
         try:
-            read = rigid_bodies.read_bodies(scene, depsgraph, scene.tendril.substeps, pulled)
+            read = rigid_bodies.read_bodies(scene, depsgraph, substeps, pushed, pulled)
             memory.start_movers[scene.session_uid] = colliders.read_moving(scene, depsgraph)
         except TendrilError as error:
             read = error  # told when it is needed

@@ -197,7 +197,7 @@ class Running:
         if keys <= self.released:
             return
         part = self.description.parts[uid]
-        for hold, held in zip(part.holds, part.described.held, strict=True):
+        for hold, held in zip(part.holds, (*part.described.held, *part.described.riding), strict=True):
             if held.follows in keys - self.released:
                 self.simulation.release(hold)
         for tie, pulling in zip(part.ties, part.described.pulling, strict=True):

@@ -28,9 +28,9 @@ class Body:
     in the body's axes. `velocity` is that of the centre of mass. The dampings (1/s) slow motion and spin down.
 
     A body that `collides` can't pass rods, colliders and other bodies that do, and is pushed by them; with friction, and with a
-    rebound at `restitution` of the speed of an impact (of two bodies, the larger one; rods do not rebound). One that is
-    `kinematic` goes where `path`, a function of time that gives (position, rotation), or `Simulation.move_body` says, whatever
-    pulls on it."""
+    rebound at `restitution` of the speed of an impact (of two bodies, the larger one; rods do not rebound). Rods stay `thickness`
+    (m) away from its surface. One that is `kinematic` goes where `path`, a function of time that gives (position, rotation), or
+    `Simulation.move_body` says, whatever pulls on it."""
 
     shape: Solid
     mass: float | None = None
@@ -46,6 +46,7 @@ class Body:
     friction: float = DEFAULT_FRICTION
     restitution: float = 0.0
     collides: bool = False
+    thickness: float = 0.0
     kinematic: bool = False
     path: Path | None = None
 
@@ -79,6 +80,7 @@ class Body:
             friction=friction_coefficient(self.friction),
             restitution=fraction("restitution", self.restitution),
             collides=flag("collides", self.collides),
+            thickness=not_negative("thickness", self.thickness, "m"),
             kinematic=flag("kinematic", self.kinematic) or self.path is not None,
         )
 

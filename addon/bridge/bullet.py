@@ -16,7 +16,7 @@ before the frame changes: while it does, nobody says which comes first, they or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -100,9 +100,10 @@ class HiddenWorld:
         fixed: Mapping[str, Matrix],
         exchanges: int,
         pushed: int,
+        pulled: Collection[str] = (),
     ) -> None:
         """The bodies by their keys, with where they stand (with scale): those that forces move, of which so many will be pushed,
-        and others."""
+        and others. Those that rods are attached to never sleep."""
         lose()
         self._generation = _generation
         hidden = bpy.data.scenes.new(HIDDEN)
@@ -122,6 +123,8 @@ class HiddenWorld:
         for obj in constraints_in(scene):
             self._copy_constraint(obj, by_name, depsgraph)
         self._dynamic = [self._copies[key] for key in dynamic]
+        for key in pulled:  # motors would not wake it
+            self._copies[key].rigid_body.use_deactivation = False
         self._pushed = [self._make_pushed(copy) for copy in self._dynamic[:pushed]]
         self._start(scene)
 
@@ -154,7 +157,6 @@ class HiddenWorld:
         copy.rigid_body_constraint.object1, copy.rigid_body_constraint.object2 = ends
 
     def _make_pushed(self, copy: bpy.types.Object) -> _Pushed:
-        copy.rigid_body.use_deactivation = False  # motors would not wake it
         field = _new_object(None, copy.matrix_basis)
         self._scene.collection.objects.link(field)
         with bpy.context.temp_override(

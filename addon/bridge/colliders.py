@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
 from .poses import Array, metres_per_unit
-from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic
+from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic, thickness_of
 from .rigid_bodies import key_of as key_of_body
-from .rods import pulled_bodies
+from .rods import pushed_bodies
 
 # Blender gives the friction of its Collision physics in hundredths.
 BLENDER_FRICTION = 0.01
@@ -37,7 +37,7 @@ def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
         if not obj.tendril.enabled:  # rods collide with each other on their own terms
             yield obj
     if scene.tendril.use_rigid_bodies:
-        chosen, together = set(_chosen(scene)), bool(pulled_bodies(scene))
+        chosen, together = set(_chosen(scene)), bool(pushed_bodies(scene))
         for obj in bodies_in(scene):
             if obj not in chosen and not (together and is_dynamic(obj)):
                 yield obj
@@ -78,10 +78,10 @@ def read_colliders(
 
 
 def read_moving(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, ColliderDescription]:
-    """The rigid bodies that move with the rods without one pulling on them, by the keys of bodies."""
-    pulled, found = pulled_bodies(scene), {}
+    """The rigid bodies that move with the rods without one acting on them, by the keys of bodies."""
+    pushed, found = pushed_bodies(scene), {}
     for obj in dynamic_bodies(scene) if scene.tendril.use_rigid_bodies else ():
-        if obj not in pulled and _why_ignored(obj, depsgraph) is None:
+        if obj not in pushed and _why_ignored(obj, depsgraph) is None:
             found[key_of_body(obj)] = _describe(obj, scene, depsgraph)
     return found
 
@@ -121,7 +121,7 @@ def _surface(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[float, floa
     if has_collision_physics(obj):
         return obj.collision.thickness_outer, BLENDER_FRICTION * obj.collision.cloth_friction
     if obj.rigid_body is not None and not is_chosen(obj, scene):
-        return 0.0, obj.rigid_body.friction
+        return thickness_of(obj), obj.rigid_body.friction
     return obj.tendril_collider.thickness, obj.tendril_collider.friction
 
 

@@ -35,7 +35,8 @@ class Held:
     place: Array  # (3,) m, where it is at the start
     follows: str  # whose pose: the uid of the object, the key of an attachment, or that of roots
     root: int = -1  # which of the roots it is
-    body: str = ""  # the key of a rigid body: then it is tied to that, and pulls on it
+    body: str = ""  # the key of a rigid body that moves with the rods, if that is what it goes with
+    pulls: bool = False  # and pulls on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,7 @@ class RodDescription:
     rods: tuple[Rod | Net, ...]  # one for each strand; or one net of all of them
     held: tuple[Held, ...]
     pulling: tuple[Held, ...]  # on rigid bodies
+    riding: tuple[Held, ...]  # on rigid bodies, without pulling on them
     model: str
     friction: float
     pose: Array  # (4, 4) of the object at the start

@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core import BodyPoses, TendrilError
-from ...core.bodies.rotation import logarithm
+from ...core.bodies.rotation import exponential, logarithm
 from .bullet import HiddenWorld, Lost
 from .poses import Array, metres_per_unit
 from .rigid_bodies import BodiesDescription, rotations_of
@@ -28,8 +28,7 @@ class BlenderEngine:
         self._exchange = 0  # of the frame
         self.matrices = list(bodies.dynamic.values())  # with scale, in units of the scene
         self._places, self._rotations = self._read(self.matrices)
-        for mover, matrix in zip(bodies.movers.values(), self.matrices[len(bodies.described) :], strict=True):
-            mover.put(*(values[0] for values in self._read([matrix])))
+        self._lead(self._places, self._rotations)
 
     def aim(self, fixed: Mapping[str, Matrix]) -> None:
         """Where bodies that no force moves are at the end of the frame that begins now."""
@@ -45,14 +44,24 @@ class BlenderEngine:
             self._world = None
             matrices = self._ready().step(*given)
         self._past.append(given)
-        places, rotations = self._read(matrices)
-        ways, turns = places - self._places, rotations @ np.swapaxes(self._rotations, 1, 2)
-        self.matrices, self._places, self._rotations = matrices, places, rotations
+        before = self._places, self._rotations
+        self.matrices = matrices
+        self._places, self._rotations = self._read(matrices)
+        ways, turns = self._lead(*before)
         count = len(self._bodies.described)
-        # Those that rods only touch are taken to go on as they do.
-        for k, mover in enumerate(self._bodies.movers.values(), start=count):
-            mover.put(places[k] + ways[k], turns[k] @ rotations[k])
-        return BodyPoses(places[:count], rotations[:count], ways[:count] / h, logarithm(turns[:count]) / h)
+        return BodyPoses(self._places[:count], self._rotations[:count], ways[:count] / h, logarithm(turns[:count]) / h)
+
+    def _lead(self, places: Array, rotations: Array) -> tuple[Array, Array]:
+        """What follows bodies without acting on them is where these will be at the end of the next exchange, if they go on as they
+        did since they stood there. Gives their ways."""
+        ways, turns = self._places - places, self._rotations @ np.swapaxes(rotations, 1, 2)
+        # The core has bodies that rods act on half an exchange behind.
+        part = np.where(np.arange(len(ways)) < len(self._bodies.described), 0.5, 1.0)[:, None]
+        turned = exponential(part * logarithm(turns)) @ self._rotations
+        going = zip(self._bodies.movers.values(), self._places + part * ways, turned, strict=True)
+        for mover, place, rotation in going:
+            mover.put(place, rotation)
+        return ways, turns
 
     def rewind(self, exchanges: int) -> None:
         """Back to where it stood after so many exchanges."""
@@ -65,8 +74,15 @@ class BlenderEngine:
         for *_, moved in self._past:
             fixed.update(moved)
         self._fixed = (fixed, fixed)
-        self._ready()
+        before = self._read(self.matrices)
+        if self._past:
+            last = self._past.pop()
+            self._ready()
+            before = self._read(self.matrices)
+            self._past.append(last)
+            self.matrices = self._ready().step(*last)
         self._places, self._rotations = self._read(self.matrices)
+        self._lead(*before)
 
     def _ready(self) -> HiddenWorld:
         if self._world is None:
@@ -74,7 +90,9 @@ class BlenderEngine:
             if scene is None:
                 raise Lost
             bodies = self._bodies
-            self._world = HiddenWorld(scene, bodies.dynamic, bodies.fixed, bodies.exchanges, len(bodies.described))
+            self._world = HiddenWorld(
+                scene, bodies.dynamic, bodies.fixed, bodies.exchanges, len(bodies.described), bodies.pulled
+            )
             for given in self._past:
                 self.matrices = self._world.step(*given)
         return self._world

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 from mathutils import Matrix
+from numpy.typing import NDArray
 
 from ...core import Body, Box, Capsule, Cone, Cylinder, Hull, Mesh, Sphere, TendrilError
 from ...core.bodies.rotation import orthonormal
@@ -37,17 +38,27 @@ class Mover:
     def __call__(self, _time: float) -> tuple[Array, Array]:
         return self._now
 
+    def rider(self, place: Array, turning: bool) -> Callable[[float], Array | tuple[Array, Array]]:
+        """The way of a point that was at this place (m) at the start; with its rotation, if it is turning."""
+
+        def way(_time: float) -> Array | tuple[Array, Array]:
+            position = self._now[0] + self._now[1] @ place
+            return (position, self._now[1]) if turning else position
+
+        return way
+
 
 @dataclass(frozen=True)
 class BodiesDescription:
     """The rigid bodies at the start frame. Holds no reference to Blender's data."""
 
-    described: Mapping[str, Body]  # those that rods pull on, by their keys: the k-th is the k-th of the core's scene
+    described: Mapping[str, Body]  # those that rods act on, by their keys: the k-th is the k-th of the core's scene
     dynamic: Mapping[
         str, Matrix
     ]  # the same, and then others that forces move, as they stand in units of the scene, with scale
     fixed: Mapping[str, Matrix]  # those that no force moves
-    movers: Mapping[str, Mover]  # where the others of the dynamic ones are while the simulation runs
+    pulled: frozenset[str]  # those that rods are attached to
+    movers: Mapping[str, Mover]  # where the dynamic ones are while the simulation runs, as many
     settings: tuple[object, ...]
     exchanges: int  # in a frame
     time_scale: float
@@ -66,17 +77,23 @@ def key_of(obj: bpy.types.Object) -> str:
 
 
 def read_bodies(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, substeps: int, pulled: Collection[bpy.types.Object]
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    substeps: int,
+    pushed: Collection[bpy.types.Object],
+    pulled: Collection[bpy.types.Object],
 ) -> BodiesDescription:
-    """As they are now, where rods pull on some of them. Raises TendrilError for one of these that can't be followed."""
+    """As they are now, where rods act on those that are pushed and are attached to those that are pulled. Raises TendrilError for
+    one that can't be followed."""
     standing = {obj: obj.evaluated_get(depsgraph).matrix_world.copy() for obj in bodies_in(scene)}
-    dynamic = sorted((obj for obj in standing if is_dynamic(obj)), key=lambda obj: obj not in pulled)
+    dynamic = sorted((obj for obj in standing if is_dynamic(obj)), key=lambda obj: obj not in pushed)
     scale = metres_per_unit(scene)
     return BodiesDescription(
-        described={key_of(obj): describe_body(obj, scene, depsgraph) for obj in dynamic if obj in pulled},
+        described={key_of(obj): describe_body(obj, scene, depsgraph) for obj in dynamic if obj in pushed},
         dynamic={key_of(obj): standing[obj] for obj in dynamic},
-        movers={key_of(obj): Mover(standing[obj], scale) for obj in dynamic if obj not in pulled},
+        movers={key_of(obj): Mover(standing[obj], scale) for obj in dynamic},
         fixed={key_of(obj): matrix for obj, matrix in standing.items() if obj not in dynamic},
+        pulled=frozenset(key_of(obj) for obj in pulled),
         settings=settings_of_bodies(scene),
         exchanges=exchanges_per_frame(scene, substeps),
         time_scale=max(scene.rigidbody_world.time_scale, 1e-3) if scene.rigidbody_world else 1.0,
@@ -88,6 +105,11 @@ def fixed_poses(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[
     """Where those bodies are now that forces do not move."""
     fixed = (obj for obj in bodies_in(scene) if not is_dynamic(obj))
     return {key_of(obj): obj.evaluated_get(depsgraph).matrix_world.copy() for obj in fixed}
+
+
+def pushes(scene: bpy.types.Scene) -> bool:
+    """Whether rods push the bodies they touch."""
+    return scene.tendril.use_rigid_bodies and scene.tendril.push_bodies
 
 
 def pulled(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> bool:
@@ -142,6 +164,8 @@ def describe_body(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.
         linear_damping=_rate(body.linear_damping),
         angular_damping=_rate(body.angular_damping),
         friction=body.friction,
+        collides=scene.tendril.use_rigid_bodies,
+        thickness=thickness_of(obj) * scale,
     )
 
 
@@ -168,12 +192,19 @@ def shape_of(
     if shape == "CONE":
         return Cone(0.5 * width, size[2])
     if shape in ("CONVEX_HULL", "MESH"):
-        vertices = _vertices(obj, depsgraph) * scale
+        vertices, triangles = _surface(obj, depsgraph)
         try:
-            return Hull(vertices)
-        except TendrilError:  # it is flat
+            return Hull(vertices * scale) if shape == "CONVEX_HULL" else Mesh(vertices * scale, triangles)
+        except TendrilError:  # it is flat, or has no faces
             pass
     return Box(np.maximum(size, 1e-3 * size.max()))
+
+
+def thickness_of(obj: bpy.types.Object) -> float:
+    """How far from its mesh others stay, in units of the scene: Blender lays the margin around these shapes if it is chosen, and
+    into all others."""
+    body = obj.rigid_body
+    return body.collision_margin if body.use_margin and body.collision_shape in ("CONVEX_HULL", "MESH", "CONE") else 0.0
 
 
 def settings_of_bodies(scene: bpy.types.Scene) -> tuple[object, ...]:
@@ -244,13 +275,16 @@ def _size(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
     return size
 
 
-def _vertices(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
-    """(n, 3) in the object's axes, with its scale."""
+def _surface(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Array, NDArray[np.int32]]:
+    """Vertices (n, 3) in the object's axes, with its scale, and triangles (m, 3)."""
     mesh = obj.data if obj.rigid_body.mesh_source == "BASE" else obj.evaluated_get(depsgraph).data
+    mesh.calc_loop_triangles()
     places = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
     mesh.vertices.foreach_get("co", places)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
     stretched = obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
-    return places.reshape(-1, 3).astype(np.float64) * np.array(stretched, dtype=np.float64)
+    return places.reshape(-1, 3).astype(np.float64) * np.array(stretched, dtype=np.float64), triangles.reshape(-1, 3)
 
 
 def _box(mass: float, size: Array) -> Array:

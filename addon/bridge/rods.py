@@ -19,8 +19,8 @@ from .changes import key_of_length, steady_factors
 from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, per_point, spline_kinds, strand_sizes
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .poses import Array, metres_per_unit, pose_of
+from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
 from .rigid_bodies import key_of as key_of_body
-from .rigid_bodies import pulled
 from .sampling import SampledStrand
 from .shapes import (
     ALL,
@@ -68,10 +68,23 @@ def own_rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Objec
             yield obj
 
 
+def pushed_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
+    """The rigid bodies that rods of the scene pull or push on. If there is one, all that forces move move with the rods."""
+    if world_of(scene) is None or scene.rigidbody_world.point_cache.is_baked:
+        return set()
+    moving = any(not obj.tendril.baked for obj in rods_in(scene.objects))
+    return set(dynamic_bodies(scene)) if moving and pushes(scene) else pulled_bodies(scene)
+
+
 def pulled_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
-    """The rigid bodies that rods of the scene pull on. If there is one, all that forces move move with the rods."""
+    """Those that rods are attached to."""
     moving = (obj for obj in rods_in(scene.objects) if not obj.tendril.baked)
     return {item.target for obj in moving for item in obj.tendril.attachments if pulled(item, scene)}
+
+
+def bodies_that_move(scene: bpy.types.Scene) -> set[bpy.types.Object]:
+    """The rigid bodies that move with the rods."""
+    return set(dynamic_bodies(scene)) if pushed_bodies(scene) else set()
 
 
 def find(uid: str) -> bpy.types.Object | None:
@@ -221,25 +234,26 @@ def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle,
 
 def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held: Iterable[Held]) -> dict[str, Any]:
     uid = obj.tendril.uid
-    held, pulling = _apart(held)
+    apart = _apart(held)
     return {
         "uid": uid,
         "rows": rows,
-        "held": held,
-        "pulling": pulling,
+        **apart,
         "friction": obj.tendril.friction,
         "pose": poses[uid],
-        "start_poses": {key: poses[key] for key in (uid, *(hold.follows for hold in held))},
+        "start_poses": {key: poses[key] for key in (uid, *(hold.follows for hold in apart["held"]))},
         "roots": poses.get(roots.key_of_all(uid)),
         "start_length": float(poses.get(key_of_length(uid), 1.0)),
         "steady": steady_factors(obj),
     }
 
 
-def _apart(held: Iterable[Held]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
-    """What something holds, and what pulls on rigid bodies."""
-    all_of_them = tuple(held)
-    return tuple(one for one in all_of_them if not one.body), tuple(one for one in all_of_them if one.body)
+def _apart(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
+    """What something holds, what pulls on rigid bodies that move with the rods, and what only follows those."""
+    kinds: dict[str, list[Held]] = {"held": [], "pulling": [], "riding": []}
+    for one in held:
+        kinds["held" if not one.body else "pulling" if one.pulls else "riding"].append(one)
+    return {name: tuple(of_kind) for name, of_kind in kinds.items()}
 
 
 def _world(rows: Rows, pose: Array) -> Array:
@@ -322,7 +336,7 @@ def _describe_tied(
     for hold in held:
         vertex = int(point_of[hold.strand][hold.vertex])
         once.setdefault(vertex, replace(hold, strand=0, vertex=vertex, place=joined.points[vertex].copy()))
-    common["held"], common["pulling"] = _apart(once.values())
+    common.update(_apart(once.values()))
     return TiedDescription(
         kinds=kinds,
         strands=tuple(strands),
@@ -376,6 +390,7 @@ def _held(
     """All that is held: by attachments, by weight, at the ends. What is named first is stronger."""
     found: dict[tuple[int, int], Held] = {}
     settings = obj.tendril
+    moving = bodies_that_move(scene) if len(settings.attachments) else set()
     for number, attachment in enumerate(settings.attachments):
         key = key_of(settings.uid, number)
         if key not in poses:
@@ -385,8 +400,10 @@ def _held(
                 cure = "another attachment holds the same point: remove one of the two"
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
             place = strands[strand].vertices[vertex].copy()
-            body = key_of_body(attachment.target) if pulled(attachment, scene) else ""
-            found[strand, vertex] = Held(strand, vertex, attachment.use_rotation, place, key, body=body)
+            held = Held(strand, vertex, attachment.use_rotation, place, key)
+            if attachment.target in moving:
+                held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
+            found[strand, vertex] = held
     if settings.pin_influence < LETS_GO_BELOW:
         return list(found.values())
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):

@@ -23,7 +23,7 @@ from .fields import fields_of, settings_of_fields
 from .fields import key_of as key_of_field
 from .poses import Array, moved_since
 from .profiles import settings_of_profiles
-from .rigid_bodies import BodiesDescription, settings_of_bodies
+from .rigid_bodies import BodiesDescription, pushes, settings_of_bodies
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Part:
 
     described: RodDescription
     first_rod: int  # in the core's scene; its splines follow one another
-    holds: tuple[int, ...]  # in the core's scene, one for each that is described
+    holds: tuple[int, ...]  # in the core's scene, one for each that is described; then those that ride on bodies
     ties: tuple[int, ...]  # attachments to bodies, likewise
 
     @cached_property
@@ -81,7 +81,10 @@ class SceneDescription:
     @cached_property
     def signature(self) -> tuple[object, ...]:
         """Equal for equal simulations, as far as they are known at the start."""
-        kinds = tuple((uid, part.described.kinds, part.described.steady) for uid, part in self.parts.items())
+        kinds = tuple(
+            (uid, part.described.kinds, part.described.steady, tuple(one.body for one in part.described.riding))
+            for uid, part in self.parts.items()
+        )
         bodies = None if self.bodies is None else self.bodies.signature
         times = self.first_frame, self.frame_rate, self.substeps
         return self.scene.fingerprint(), kinds, *times, self.fields, bodies
@@ -100,7 +103,7 @@ def describe_scene(
     core_scene = Scene(**(around(scene) if is_steady(scene) else {}), rod_contact=shared.rod_contact)
     for collider in colliders.values():
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
-    if not any(described.pulling for described in rods.values()):
+    if not pushes(scene) and not any(described.pulling for described in rods.values()):
         bodies = None
     for key, collider in movers.items() if bodies else ():
         path = bodies.movers[key]
@@ -109,7 +112,7 @@ def describe_scene(
     frame_rate = scene.render.fps / scene.render.fps_base
     return SceneDescription(
         scene=core_scene,
-        parts={uid: _add(core_scene, described, numbers) for uid, described in rods.items()},
+        parts={uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()},
         colliders=colliders,
         first_frame=first_frame_of(scene),
         # All goes as fast as the world of the bodies.
@@ -150,7 +153,7 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     """All settings that make a difference, quick enough for drawing a panel."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.rod_contact, *_settings_around(scene), settings_of_fields(scene)),
+        (shared.substeps, shared.rod_contact, pushes(scene), *_settings_around(scene), settings_of_fields(scene)),
         settings_of_colliders(scene),
         settings_of_bodies(scene),
         (units.system, units.scale_length),
@@ -180,16 +183,22 @@ def held_motion(
         yield group.holds, positions, rotations if group.clamped else None
 
 
-def _add(scene: Scene, described: RodDescription, bodies: Mapping[str, int]) -> Part:
+def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bodies: BodiesDescription | None) -> Part:
     ids = [scene.add(rod, model=described.model, friction=described.friction) for rod in described.rods]
     holds = []
     for held in described.held:
         hold = scene.clamp if held.clamped else scene.pin
         holds.append(hold(ids[held.strand], held.vertex))
     ties = [
-        scene.attach(ids[one.strand], one.vertex, bodies[one.body], kind="weld" if one.clamped else "ball")
+        scene.attach(ids[one.strand], one.vertex, numbers[one.body], kind="weld" if one.clamped else "ball")
         for one in described.pulling
     ]
+    for held in described.riding if bodies else ():
+        hold, path = (
+            scene.clamp if held.clamped else scene.pin,
+            bodies.movers[held.body].rider(held.place, held.clamped),
+        )
+        holds.append(hold(ids[held.strand], held.vertex, path=path))
     return Part(described, ids[0], tuple(holds), tuple(ties))
 
 

@@ -20,6 +20,8 @@ class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
         layout.prop(context.scene.tendril, "colliders")
         if context.scene.rigidbody_world is not None:
             layout.prop(context.scene.tendril, "use_rigid_bodies")
+            if context.scene.tendril.use_rigid_bodies:
+                layout.prop(context.scene.tendril, "push_bodies")
         for note in memory.notes(context.scene):
             layout.label(text=note, icon="ERROR")
 

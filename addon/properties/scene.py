@@ -27,6 +27,13 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
         description="Rods collide with the rigid bodies of the scene, with the friction of these",
         default=True,
     )
+    push_bodies: BoolProperty(
+        name="Push Bodies",
+        description="Rods push the active rigid bodies they touch. All active bodies of the scene then move together with the "
+        "rods, in Blender's own engine, unless these are baked there. What that can't do: rods that weigh more than some ten times "
+        "the body, force fields, bodies whose mesh deforms, compound shapes, and settings that are animated",
+        default=True,
+    )
     substeps: IntProperty(
         name="Substeps",
         description="Steps per frame. More are more exact and slower",

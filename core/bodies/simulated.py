@@ -110,7 +110,7 @@ class SimulatedBodies:
 
     def colliders(self) -> list[Collider]:
         """The surfaces of those that have one that rods can't pass."""
-        return [Collider(surface_of(body), body.friction, 0.0) for body in self._described if body.collides]
+        return [Collider(surface_of(body), body.friction, body.thickness) for body in self._described if body.collides]
 
     def surfaces(
         self,

@@ -52,9 +52,10 @@ def test_a_ball_swings_on_a_rope_and_its_surface_stays_at_the_rope():
     assert ball.tendril_body.moved
 
 
-def test_without_pull_the_body_falls_and_the_rope_follows():
+def test_without_pull_and_push_the_body_falls_in_blender_and_the_rope_follows():
     rod, ball = pendulum(start_hold="FREE")
     rod.tendril.attachments[0].use_pull = False
+    bpy.context.scene.tendril.push_bodies = False
     bodies = play_bodies(13, ball)[:, 0]
     assert not ball.rigid_body.kinematic
     np.testing.assert_allclose(bodies[-1, 2, 3], -0.5 * 9.81 * 0.25, atol=0.03)
