@@ -26,7 +26,8 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
             column.prop(shared, "cache_start")
             column.prop(shared, "cache_end")
         layout.prop(shared, "use_disk_cache")
-        layout.label(text=memory.info(scene), icon="INFO")
+        baked = context.object.tendril.baked
+        layout.label(text="Baked in shape keys" if baked else memory.info(scene), icon="INFO")
         if memory.disk_note(scene):
             layout.label(text=memory.disk_note(scene), icon="ERROR")
         if rendering.warning_of(scene):

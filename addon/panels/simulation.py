@@ -32,7 +32,10 @@ class TENDRIL_PT_fields(RodPanel, bpy.types.Panel):
         shared = context.scene.tendril
         layout.label(text="Shared by all rods of the scene")
         layout.prop(shared, "field_collection")
-        for name in ("gravity", "field", *KINDS.values()):
+        animated = layout.row()
+        animated.use_property_decorate = True
+        animated.prop(shared, "gravity_weight", slider=True)
+        for name in ("field", *KINDS.values()):
             layout.prop(shared, f"{name}_weight", slider=True)
 
 

@@ -13,7 +13,7 @@ class TendrilBody(bpy.types.PropertyGroup):
     )
     baked: BoolProperty(description="The motion is in keyframes", options={"HIDDEN"})
     action: PointerProperty(description="The animation it had before it was baked", type=bpy.types.Action)
-    location: FloatVectorProperty(size=3, options={"HIDDEN"})
+    location: FloatVectorProperty(description="Where the object was", size=3, options={"HIDDEN"})
     rotation: FloatVectorProperty(
         description="As the object's rotation mode has it; Euler angles take three of the four",
         size=4,
@@ -25,7 +25,7 @@ CLASSES = (TendrilBody,)
 
 
 def register() -> None:
-    bpy.types.Object.tendril_body = PointerProperty(type=TendrilBody)
+    bpy.types.Object.tendril_body = PointerProperty(description=TendrilBody.__doc__, type=TendrilBody)
 
 
 def unregister() -> None:

@@ -19,7 +19,9 @@ CLASSES = (TendrilCollider,)
 
 
 def register() -> None:
-    bpy.types.Object.tendril_collider = PointerProperty(type=TendrilCollider, override={"LIBRARY_OVERRIDABLE"})
+    bpy.types.Object.tendril_collider = PointerProperty(
+        description=TendrilCollider.__doc__, type=TendrilCollider, override={"LIBRARY_OVERRIDABLE"}
+    )
 
 
 def unregister() -> None:

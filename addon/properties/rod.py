@@ -54,7 +54,9 @@ CLASSES = (TendrilRod,)
 
 
 def register() -> None:
-    bpy.types.Object.tendril = PointerProperty(type=TendrilRod, override={"LIBRARY_OVERRIDABLE"})
+    bpy.types.Object.tendril = PointerProperty(
+        description=TendrilRod.__doc__, type=TendrilRod, override={"LIBRARY_OVERRIDABLE"}
+    )
 
 
 def unregister() -> None:

@@ -78,7 +78,9 @@ CLASSES = (TendrilScene,)
 
 
 def register() -> None:
-    bpy.types.Scene.tendril = PointerProperty(type=TendrilScene, override={"LIBRARY_OVERRIDABLE"})
+    bpy.types.Scene.tendril = PointerProperty(
+        description=TendrilScene.__doc__, type=TendrilScene, override={"LIBRARY_OVERRIDABLE"}
+    )
 
 
 def unregister() -> None:

@@ -11,16 +11,18 @@ from tendril.tests.addon.test_nets import make_net
 class Layout:
     """Takes down what is drawn; refuses what is not there."""
 
-    def __init__(self, drawn):
-        self.drawn = drawn
+    def __init__(self, drawn, decorated=False):
+        self.drawn, self.use_property_decorate = drawn, decorated
 
     def prop(self, data, name, **_options):
         assert name in data.bl_rna.properties, name
-        self.drawn.append(name)
+        self.take_down(name, data)
 
     def prop_search(self, data, name, where, collection, **_options):
-        assert name in data.bl_rna.properties, name
         assert hasattr(where, collection)
+        self.prop(data, name)
+
+    def take_down(self, name, _data):
         self.drawn.append(name)
 
     def operator(self, name, **_options):
@@ -40,7 +42,7 @@ class Layout:
         self.drawn.append("list")
 
     def _part(self, **_options):
-        return Layout(self.drawn)
+        return type(self)(self.drawn, self.use_property_decorate)
 
     row = column = split = box = column_flow = grid_flow = _part
 
@@ -51,23 +53,31 @@ class Layout:
 class Panel:
     """What Blender hands to draw(): the panel with a layout."""
 
-    def __init__(self, cls, drawn):
-        self._cls, self.layout = cls, Layout(drawn)
+    def __init__(self, cls, layout):
+        self._cls, self.layout = cls, layout
 
     def __getattr__(self, name):
         return getattr(self._cls, name).__get__(self)
 
 
+def draw(cls, layout):
+    """As Blender would for the active object, if it shows the panel at all."""
+    if cls.poll(bpy.context):
+        panel = Panel(cls, layout)
+        cls.draw(panel, bpy.context)
+        if "draw_header" in vars(cls):
+            cls.draw_header(panel, bpy.context)
+
+
+def all_panels():
+    return [cls for cls in panels._CLASSES if issubclass(cls, bpy.types.Panel)]
+
+
 def drawn_of(obj):
     bpy.context.view_layer.objects.active = obj
-    context = bpy.context
     drawn = []
-    for cls in panels._CLASSES:
-        if issubclass(cls, bpy.types.Panel) and (not hasattr(cls, "poll") or cls.poll(context)):
-            panel = Panel(cls, drawn)
-            cls.draw(panel, context)
-            if "draw_header" in vars(cls):
-                cls.draw_header(panel, context)
+    for cls in all_panels():
+        draw(cls, Layout(drawn))
     return drawn
 
 

@@ -5,17 +5,17 @@ responds all the time. Afterwards the Physics tab is there to be photographed.
 import itertools
 import sys
 import time
-import traceback
 from pathlib import Path
 
 import bpy
 
+sys.path.append(str(Path(__file__).parent))  # where packaging/window puts it
+from in_steps import begin, here, window
+
 NAME = "bl_ext.user_default.tendril"
 MOST_STALL = 1.0  # s: as much longer than twice the time it takes to be drawn may the window not respond
-LONGEST = 800.0  # s for all of it
 FOLDER = Path("/tendril")
 
-began = time.monotonic()
 ticks = []  # moments at which the window responded
 
 
@@ -43,10 +43,6 @@ def prepare():
     bpy.context.scene.frame_set(1)
 
 
-def window():
-    return bpy.context.window_manager.windows[0]
-
-
 def steps():
     """What happens one after the other; each yields until the next may begin."""
     solver = sys.modules[NAME + ".addon.solver"]
@@ -57,7 +53,7 @@ def steps():
         yield
     at_rest = max(after - before for before, after in itertools.pairwise(ticks))
     ticks.clear()
-    with bpy.context.temp_override(window=window(), screen=window().screen):
+    with here():
         bpy.ops.screen.animation_play()
     played = time.monotonic()
     while not solver.is_compiling():
@@ -77,7 +73,7 @@ def steps():
     while not window().screen.is_animation_playing or bpy.context.scene.frame_current < 24:
         yield
     started = time.monotonic()
-    with bpy.context.temp_override(window=window(), screen=window().screen):
+    with here():
         bpy.ops.screen.animation_cancel(restore_frame=False)
     low = min(point.co.z for point in bpy.data.objects["Rope"].data.splines[0].points)
     print(f"frame 24 shown {started - compiled:.1f} s later")
@@ -88,28 +84,4 @@ def steps():
         yield
 
 
-def tick():
-    ticks.append(time.monotonic())
-    try:
-        if time.monotonic() - began > LONGEST:
-            raise TimeoutError
-        next(going)
-    except StopIteration:
-        print("in the window: done", flush=True)
-        bpy.ops.wm.quit_blender()
-        return None
-    except BaseException:
-        traceback.print_exc()
-        bpy.ops.wm.quit_blender()
-        return None
-    return 0.02
-
-
-def begin():
-    prepare()
-    bpy.app.timers.register(tick, persistent=True)
-
-
-bpy.context.preferences.view.show_splash = False
-going = steps()
-bpy.app.timers.register(begin, first_interval=2.0)
+begin(prepare, steps, at_tick=lambda: ticks.append(time.monotonic()))

@@ -1,0 +1,221 @@
+"""The pictures of docs/panels and docs/quick_start, in a real window, by packaging/window.
+
+Every panel is photographed alone: the others are taken away for a moment, and an area beside the viewport shows it. What is shown
+is a sample with something set that the panel is for.
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent))  # where packaging/window puts them
+
+import bpy
+from in_steps import area_of, begin, here, window
+
+NAME = "bl_ext.user_default.tendril"
+OUT = Path(os.environ["TENDRIL_PICTURES"])
+PAUSE = 1.0  # s until everything is drawn, without a graphics card
+WIDTH = 430  # of the area with the panel
+
+# Which object of which sample a panel is photographed with, by the panel's name.
+SUBJECTS = {
+    "Rod": ("rope_on_hook", "Rope"),
+    "Material": ("telephone_cord", "Cord"),
+    "Along the Rod": ("rope_on_hook", "Rope"),
+    "Net": ("tree_in_wind", "Tree"),
+    "Over Time": ("climbing_vine", "Vine"),
+    "Pins": ("tree_in_wind", "Tree"),
+    "Attachments": ("wrecking_ball", "Cable"),
+    "Collisions": ("rope_on_hook", "Rope"),
+    "Rod Collider": ("rope_on_hook", "Floor"),
+    "Simulation": ("tree_in_wind", "Tree"),
+    "Field Weights": ("tree_in_wind", "Tree"),
+    "Cache": ("rope_on_hook", "Rope"),
+    "Numbers": ("rope_on_hook", "Rope"),
+    "Viewport Overlay": ("rope_on_hook", "Rope"),
+}
+PLAYED = {"Cache", "Numbers", "Viewport Overlay"}  # panels that tell of frames
+MOMENT = 88  # the frame they tell of
+
+made = {}  # scenes of samples, by name
+
+
+def pause():
+    end = time.monotonic() + PAUSE
+    while time.monotonic() < end:
+        yield
+
+
+def photograph(part, name):
+    """An area, a region of one, or the whole window."""
+    for area in window().screen.areas:
+        area.tag_redraw()
+    yield from pause()
+    # Blender's own screenshots are black where nothing but the processor draws.
+    crop = []
+    if part is not None:
+        top = window().height - part.y - part.height
+        crop = ["-crop", f"{part.width}x{part.height}+{part.x}+{top}", "+repage"]
+    subprocess.run(["import", "-window", "root", *crop, str(OUT / f"{name}.png")], check=True)
+    print("photographed", name, flush=True)
+
+
+def inside(area):
+    """The region where an area shows what it is for."""
+    return next(region for region in area.regions if region.type == "WINDOW")
+
+
+def panels():
+    """All that the add-on has in the Physics tab, in their order."""
+    module = importlib.import_module(NAME + ".addon.panels")
+    return [cls for cls in module._CLASSES if issubclass(cls, bpy.types.Panel)]
+
+
+def show_only(*names):
+    """Unfolded, and without the others; without its parent a panel stands by itself."""
+    for cls in panels():
+        if cls.is_registered:
+            bpy.utils.unregister_class(cls)
+    bpy.types.PHYSICS_PT_add.poll = classmethod(lambda _cls, _context: False)
+    for cls in panels():
+        if cls.bl_label in names:
+            if "Rod" not in names and hasattr(cls, "bl_parent_id"):
+                del cls.bl_parent_id
+            cls.bl_options = set()
+            bpy.utils.register_class(cls)
+
+
+def play(last):
+    solver = sys.modules[NAME + ".addon.solver"]
+    scene = window().scene
+    frame = scene.frame_start
+    while frame <= last:
+        scene.frame_set(frame)
+        yield
+        frame += 1
+        while solver.is_compiling():  # nothing is simulated meanwhile
+            frame = scene.frame_start
+            yield from pause()
+
+
+def choose(obj):
+    with here():
+        for other in window().view_layer.objects:
+            other.select_set(other == obj)
+        window().view_layer.objects.active = obj
+
+
+def sample(name):
+    """The scene of it, which is made once."""
+    if name not in made:
+        with here():
+            bpy.ops.tendril.sample_add(name=name)
+        made[name] = window().scene
+    window().scene = made[name]
+    return made[name]
+
+
+def tab(area, name):
+    """An editor that was just made offers its tabs when it has been drawn."""
+    yield from pause()
+    area.spaces.active.context = name
+
+
+def look(view, place, distance):
+    """At a place, from the front and a little from above."""
+    region = view.spaces.active.region_3d
+    region.view_perspective = "PERSP"
+    region.view_location, region.view_distance = place, distance
+    region.view_rotation = (0.76, 0.62, 0.12, 0.15)
+
+
+# The steps of docs/quick_start.md -----------------------------------------------------------------------------------
+
+
+def quick_start():
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    yield from with_wide_properties()
+    view, properties = area_of("VIEW_3D"), area_of("PROPERTIES")
+    look(view, (-0.7, 0.0, -0.8), 7.0)
+    with here(), bpy.context.temp_override(area=view, region=inside(view)):
+        bpy.ops.curve.primitive_nurbs_path_add()
+    window().view_layer.objects.active.data.bevel_depth = 0.05
+    yield from tab(properties, "PHYSICS")
+    yield from photograph(None, "step_curve")
+    with here():
+        bpy.ops.tendril.rod_add()
+    yield from photograph(None, "step_rod")
+    yield from play(36)
+    yield from photograph(None, "step_play")
+    bpy.context.scene.frame_end = 60
+    with here():
+        bpy.ops.tendril.bake("EXEC_DEFAULT")
+    bpy.context.scene.frame_set(44)
+    show_only("Rod", "Cache")
+    yield from photograph(None, "step_bake")
+
+
+def with_wide_properties():
+    """Beside the viewport the properties get the whole height of the window, so that names are not cut off."""
+    view = area_of("VIEW_3D")
+    for kind in ("OUTLINER", "PROPERTIES"):
+        with here(), bpy.context.temp_override(area=area_of(kind)):
+            bpy.ops.screen.area_close()
+        yield from pause()
+    with here(), bpy.context.temp_override(area=view, region=inside(view)):
+        bpy.ops.screen.area_split(direction="VERTICAL", factor=1.0 - WIDTH / view.width)
+    yield from pause()
+    max((area for area in window().screen.areas if area.type == "VIEW_3D"), key=lambda area: area.x).type = "PROPERTIES"
+    yield from pause()
+
+
+# The overlay of docs/panels/viewport_overlay.md ---------------------------------------------------------------------
+
+
+def overlay():
+    scene, view = sample("rope_on_hook"), area_of("VIEW_3D")
+    choose(None)
+    yield from play(MOMENT)
+    scene.tendril.show_overlay = scene.tendril.overlay_frames = True
+    look(view, (0.1, 0.0, 0.85), 2.2)
+    view.spaces.active.show_gizmo = view.spaces.active.show_region_toolbar = False
+    view.spaces.active.overlay.show_extras = view.spaces.active.overlay.show_cursor = False
+    yield from photograph(view, "overlay")
+    scene.tendril.show_overlay = scene.tendril.overlay_frames = False
+
+
+# Every panel alone --------------------------------------------------------------------------------------------------
+
+
+def photograph_panels():
+    properties = area_of("PROPERTIES")
+    for cls in panels():
+        name = cls.bl_label
+        where, who = SUBJECTS[name]
+        scene = sample(where)
+        choose(scene.objects[who])
+        scene.objects[who].tendril.use_profiles = name == "Along the Rod"
+        scene.tendril.show_overlay = name == "Viewport Overlay"
+        if name in PLAYED:
+            yield from play(MOMENT)
+        show_only(name)
+        yield from tab(properties, "PHYSICS")
+        yield from photograph(inside(properties), name.lower().replace(" ", "_"))
+
+
+def steps():
+    OUT.mkdir(parents=True, exist_ok=True)
+    yield from quick_start()
+    yield from overlay()
+    yield from photograph_panels()
+    for cls in panels():  # for the add-on to take away
+        if not cls.is_registered:
+            bpy.utils.register_class(cls)
+
+
+begin(lambda: None, steps)
