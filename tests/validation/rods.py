@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation, Stiffness
+from tendril.core.rod import edges_of
 
 # Under the loads of the cases it strains by less than 1e-5, while round-off in a strain still makes forces of just 1e-8.
 STIFF = 1e8
@@ -50,4 +51,9 @@ def precise(scene: Scene, **options) -> Simulation:
 
 def settled(sim: Simulation, stable: bool = True) -> Simulation:
     assert sim.settle(stable=stable), "no equilibrium found"
+    for number, entry in enumerate(sim.scene.entries):
+        if entry.model == "compact":
+            x = sim.current().positions(number)
+            lengths = np.linalg.norm(edges_of(x, entry.rod.closed), axis=1)
+            assert np.abs(lengths / entry.rod.rest_lengths - 1.0).max() < 1e-12, "lengths are not exact to round-off"
     return sim
