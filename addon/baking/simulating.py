@@ -14,6 +14,7 @@ from ...core import TendrilError
 from .. import live, memory
 from ..bridge.rods import is_rod
 from ..bridge.scenes import range_of
+from ..running import Running
 from . import bodies, disk, exporting, shape_keys
 from .errors import BakeError
 
@@ -63,7 +64,8 @@ def store(uids: list[str], scene: bpy.types.Scene) -> None:
 
 def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
     """Simulates from the first to the last frame of the scene, and stores the frames of these rods. Gives its progress, 0 to 1,
-    and in the end the frame since which the motion is not exact, if there is one. Closing it early leaves unbaked rods."""
+    and in the end the frame since which the motion is not exact, if there is one. Closing it early leaves unbaked rods, and frames
+    from which the next bake goes on."""
     scene = bpy.data.scenes[scene_name]
     if scene.tendril.disk_baked:  # all is there to be exported
         store(uids, scene)
@@ -71,7 +73,8 @@ def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]
     frame, subframe = scene.frame_current, scene.frame_subframe
     used_disk, scene.tendril.use_disk_cache = scene.tendril.use_disk_cache, disk.is_needed(scene)
     try:
-        memory.forget(scene, distrust_disk=True)
+        if not _are_of_use(memory.running_of(scene), scene):
+            memory.forget(scene, distrust_disk=True)
         yield from _simulate(uids, scene_name)
         not_exact_since = memory.not_exact_since(bpy.data.scenes[scene_name])
         store(uids, bpy.data.scenes[scene_name])
@@ -124,9 +127,25 @@ def resume(scene_name: str, frame: int) -> Generator[float, None, int | None]:
 
 def _simulate(uids: list[str], scene_name: str) -> Generator[float, None, None]:
     numbers = range_of(bpy.data.scenes[scene_name])
-    for number in numbers:
-        bpy.data.scenes[scene_name].frame_set(number)
+    number, known = numbers[0], True
+    while number in numbers:
+        scene = bpy.data.scenes[scene_name]
+        scene.frame_set(number)
+        running = memory.running_of(scene)
+        if known and running is not None and running.outdated:  # what was there is of another animation
+            memory.forget(scene, distrust_disk=True)
+            number, known = numbers[0], False
+            continue
         for uid in uids:
             if memory.status(uid):
                 raise BakeError(f"Frame {number} could not be simulated: {memory.status(uid)}")
         yield (number - numbers[0]) / (len(numbers) - 1)
+        number += 1
+
+
+def _are_of_use(running: Running | None, scene: bpy.types.Scene) -> bool:
+    """Whether the frames that are there may begin a bake. Whether they still fit is seen on the way."""
+    if running is None or running.first_frame != range_of(scene)[0] or running.last_frame > range_of(scene)[-1]:
+        return False
+    on_disk = running.disk is not None and running.disk.frames.stop > running.last_frame
+    return on_disk or not disk.is_needed(scene)

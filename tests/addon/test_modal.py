@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.addon.operators import baking, cache, simulating
@@ -94,6 +95,67 @@ def test_esc_leaves_the_rod_unbaked_and_the_scene_where_it_was(window):
     assert window.timers == 0
     assert window.texts[-1] is None
     assert bake.said[-1] == ("INFO", "Cancelled")
+
+
+def cancel_a_bake(window, frames):
+    bake = Bake()
+    bake.invoke(window, event("NONE"))
+    for _ in range(frames):
+        assert bake.modal(window, event("TIMER")) == {"RUNNING_MODAL"}
+    assert bake.modal(window, event("ESC")) == {"CANCELLED"}
+    return memory.running_of(bpy.context.scene)
+
+
+def test_after_esc_the_next_bake_goes_on_with_the_frames_that_are_there(window):
+    rod = make_rod()
+    running = cancel_a_bake(window, 5)
+    there = dict(running.moments)
+    assert len(there) == 5
+    bake = Bake()
+    bake.invoke(window, event("NONE"))
+    while (result := bake.modal(window, event("TIMER"))) == {"RUNNING_MODAL"}:
+        pass
+    assert result == {"FINISHED"}
+    assert rod.tendril.baked
+    assert memory.running_of(bpy.context.scene) is running
+    assert all(running.moments[k] is moment for k, moment in there.items())
+    assert len(running.moments) == LAST
+
+
+def keyframe(rod):
+    rod.location.y = 0.3
+    rod.keyframe_insert("location", frame=5)
+
+
+CHANGES = {
+    "a setting": lambda rod: setattr(rod.tendril, "radius", 0.02),
+    "the drawn shape": lambda rod: setattr(rod.data.splines[0].points[3], "co", (0.3, 0.1, 0.0, 1.0)),
+    "an animation": keyframe,
+    "the range": lambda rod: setattr(bpy.context.scene, "frame_end", 3),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_changed_since_is_baked_as_it_is_now(window, change):
+    """As if nothing had been there."""
+    shown = []
+    for left in (True, False):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.context.scene.frame_end = LAST
+        rod = make_rod()
+        if change == "an animation":
+            rod.keyframe_insert("location", frame=1)
+        bpy.context.scene.frame_set(1)
+        if left:
+            assert len(cancel_a_bake(window, 6).moments) == 6
+        CHANGES[change](rod)
+        assert bpy.ops.tendril.bake() == {"FINISHED"}
+        keys = rod.data.shape_keys.key_blocks
+        co = np.empty((len(keys), 3 * len(keys[0].data)), dtype=np.float32)
+        for key, row in zip(keys, co, strict=True):
+            key.data.foreach_get("co", row)
+        shown.append(co)
+    assert np.array_equal(*shown)
 
 
 def test_a_bake_that_can_not_begin_or_go_on_says_why(window):

@@ -85,3 +85,42 @@ def test_models_that_can_not_change_say_so():
     scene.frame_set(1)
     scene.frame_set(2)
     assert "stay as they were made" in status(obj)
+
+
+def make_beam(**settings):
+    """A clamped rod that sags by a few hundredths of its length."""
+    stiff = {
+        "material": "CUSTOM",
+        "young_modulus": 5e8,
+        "density": 1100.0,
+        "damping_time": 0.0,
+        "poisson_ratio": 0.4,
+        "strands": 1.0,
+    }
+    bpy.context.scene.tendril.air_density = 0.0
+    return make_rod(("POLY", straight()), start_hold="CLAMP", radius=0.02, rest_shape="STRAIGHT", **stiff, **settings)
+
+
+def test_a_rod_that_gets_four_times_as_stiff_sags_a_fourth_as_much():
+    beam = make_beam()
+    bpy.context.scene.tendril.drag = 40.0
+    animate(beam.tendril, "stiffness_factor", {24: 1.0, 26: 4.0})
+    shown = play(beam, 60)
+    sags = [-float(shown[k][-1, 2]) for k in (24, 60)]
+    assert 0.01 < sags[0] < 0.06
+    assert abs(sags[1] / sags[0] - 0.25) < 0.01
+
+
+def test_damping_that_rises_takes_the_swing_out():
+    """The same rod with and without it: an eighth of critical damping leaves a hundredth after two seconds."""
+    swings = []
+    for most in (1.0, 500.0):
+        beam = make_beam()
+        beam.tendril.damping_time = 2e-5
+        animate(beam.tendril, "damping_factor", {1: 1.0, 12: 1.0, 13: most})
+        shown = play(beam, 60)
+        heights = np.array([shown[k][-1, 2] for k in range(1, 61)])
+        swings.append((np.ptp(heights[:12]), np.ptp(heights[40:])))
+        bpy.data.objects.remove(beam)
+    assert swings[0][0] == swings[1][0]
+    assert swings[1][1] < 0.2 * swings[0][1]

@@ -1,0 +1,130 @@
+"""In a real window, by packaging/window: a bake is clicked, told of in the status bar, cancelled with ESC and clicked again. Mouse
+and keyboard are those of the virtual screen: what is to be done with them is written to a file, for xdotool.
+"""
+
+import itertools
+import sys
+import time
+from pathlib import Path
+
+import bpy
+
+sys.path.append(str(Path(__file__).parent))  # where packaging/window puts it
+from in_steps import area_of, begin, window
+
+NAME = "bl_ext.user_default.tendril"
+FOLDER = Path("/tendril")
+MOST_STALL = 2.0  # s, without a graphics card and on a busy machine
+
+ticks = []  # moments at which the window responded
+
+
+class BAKE_MT_menu(bpy.types.Menu):
+    """Where the button is under the mouse."""
+
+    bl_label = "Bake"
+
+    def draw(self, _context):
+        self.layout.operator_context = "INVOKE_DEFAULT"  # as that of the panel does
+        self.layout.operator("tendril.bake")
+
+
+def prepare():
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    curve = bpy.data.curves.new("Rope", "CURVE")
+    curve.dimensions = "3D"
+    spline = curve.splines.new("POLY")
+    spline.points.add(100)
+    for k, point in enumerate(spline.points):
+        point.co = (0.04 * k - 2.0, 0.0, 3.0, 1.0)
+    rope = bpy.data.objects.new("Rope", curve)
+    bpy.context.collection.objects.link(rope)
+    bpy.context.view_layer.objects.active = rope
+    rope.select_set(True)
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    bpy.context.scene.tendril.substeps = 20
+    with sys.modules[NAME + ".addon.solver"].at_once():  # compiled here and now
+        for frame in (1, 2, 3):
+            bpy.context.scene.frame_set(frame)
+    bpy.context.scene.frame_set(1)
+
+
+def do(what):
+    """With the mouse or the keyboard; done when the file is gone."""
+    (FOLDER / "do.new").write_text(what)
+    (FOLDER / "do.new").rename(FOLDER / "do")
+    while (FOLDER / "do").exists():
+        yield
+
+
+def wait(seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        yield
+
+
+def bakes():
+    return any(operator.bl_idname == "TENDRIL_OT_bake" for operator in window().modal_operators)
+
+
+def click_bake():
+    """A menu opens with its first entry under the mouse."""
+    area = area_of("VIEW_3D")
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    across, down = area.x + area.width // 2, window().height - area.y - area.height // 2
+    yield from do(f"mousemove {across - 5} {down} mousemove {across} {down}")
+    yield from wait(1.0)
+    with bpy.context.temp_override(window=window(), area=area, region=region):
+        bpy.ops.wm.call_menu(name="BAKE_MT_menu")
+    yield from wait(1.5)
+    yield from do("click 1")
+    late = time.monotonic() + 20.0
+    while not bakes():
+        assert time.monotonic() < late, "the bake did not begin"
+        yield
+
+
+def steps():
+    memory = sys.modules[NAME + ".addon.memory"]
+    scene, settings = bpy.context.scene, lambda: bpy.data.objects["Rope"].tendril
+    scene.frame_end = 2000
+    yield from click_bake()
+    ticks.clear()
+    yield from wait(6.0)
+    assert bakes()
+    longest = max(after - before for before, after in itertools.pairwise(ticks))
+    (FOLDER / "ready-baking").touch()
+    while not (FOLDER / "taken-baking").exists():
+        yield
+    yield from do("key Escape")
+    late = time.monotonic() + 20.0
+    while bakes():
+        assert time.monotonic() < late, "ESC did not end the bake"
+        yield
+    running = memory.running_of(scene)
+    kept = running.last_frame
+    print(f"cancelled after {kept} of 2000 frames; the window waited {longest:.2f} s at most")
+    assert 10 < kept < 2000
+    assert longest < MOST_STALL
+    assert not settings().baked
+    assert bpy.data.objects["Rope"].data.shape_keys is None
+    assert scene.frame_current == 1
+    frames = dict(running.moments)
+    scene.frame_end = kept + 20
+    yield from click_bake()
+    late = time.monotonic() + 120.0
+    while bakes():
+        assert time.monotonic() < late, "the bake did not end"
+        yield
+    assert settings().baked
+    keys = bpy.data.objects["Rope"].data.shape_keys.key_blocks
+    again = memory.running_of(scene)
+    same = sum(again is not None and again.moments.get(k) is moment for k, moment in frames.items())
+    print(f"went on to frame {kept + 20}: {len(keys)} shape keys, {same} of {len(frames)} frames were there")
+    assert len(keys) >= 2
+    assert same == len(frames)
+
+
+bpy.utils.register_class(BAKE_MT_menu)
+begin(prepare, steps, at_tick=lambda: ticks.append(time.monotonic()))
