@@ -16,7 +16,19 @@ import numpy as np
 from .. import register, unregister
 from ..addon import memory
 from ..core import Simulation
-from .studio import add_rod, area_light, box, curve_object, cylinder, progress, quiet, render_sheet, ring, with_nodes
+from .studio import (
+    Light,
+    add_rod,
+    box,
+    curve_object,
+    cylinder,
+    light_up,
+    look_from,
+    progress,
+    quiet,
+    render_sheet,
+    ring,
+)
 
 OUT = Path("out")
 FRAMES = 121
@@ -159,18 +171,13 @@ def studio(scene: bpy.types.Scene) -> None:
     floor.location.z = -0.05
     wall = box("Wall", (40.0, 0.1, 20.0), (0.06, 0.13, 0.16))
     wall.location.y = 1.6
-    area_light((-2.6, -2.6, 4.2), 330.0, 1.2, (1.0, 0.84, 0.66))
-    area_light((3.4, -2.6, 2.0), 70.0, 2.5, (0.6, 0.78, 1.0))
-    world = bpy.data.worlds.new("World")
-    with_nodes(world)
-    world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.03, 0.04, 0.05, 1.0)
-    scene.world = world
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (0.35, -5.4, 1.45)
-    camera.rotation_euler = (math.radians(88.6), 0.0, math.radians(3.5))
-    camera.data.lens = 57.0
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    light_up(
+        scene,
+        Light((-2.6, -2.6, 4.2), 330.0, 1.2, (1.0, 0.84, 0.66)),
+        Light((3.4, -2.6, 2.0), 70.0, 2.5, (0.6, 0.78, 1.0)),
+        sky=(0.03, 0.04, 0.05),
+    )
+    look_from(scene, (0.35, -5.4, 1.45), (0.02, 0.0, 1.318), lens=57.0)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ director. All frames are shape keys, so the file plays anywhere.
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 
@@ -15,12 +14,13 @@ import bpy
 import numpy as np
 
 from ..core import Simulation
-from .demo import area_light, box, progress, quiet, render_sheet, with_nodes
 from .experiments.curled_sheets import EDGES, FRAMES_PER_SECOND, SHEETS, Sheet, scene_of
+from .studio import Light, box, light_up, look_from, progress, quiet, render_sheet, with_nodes
 
 OUT = Path("out")
 FRAMES = 73
 SHOWN = (2, 4, 7, 73)
+TILE = (440, 330)
 PLACES = {"ribbon": (-0.4, 0.0, 1.0), "poster": (0.15, 0.1, 1.0), "parchment": (0.15, -0.5, 0.0)}
 TURNED = {"ribbon": 0.9, "poster": 2.4, "parchment": 0.25}  # rad, so that their faces are seen
 COLOURS = {  # of the two sides
@@ -43,7 +43,7 @@ def main() -> None:
     blend, picture = OUT / "ribbons.blend", OUT / "ribbons.png"
     with quiet():
         bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
-    render_sheet(scene, picture, SHOWN)
+    render_sheet(scene, picture, SHOWN, TILE)
     print(f"{blend}, {picture}: {time.monotonic() - began:.0f} s")
 
 
@@ -100,18 +100,13 @@ def studio(scene: bpy.types.Scene) -> None:
     floor.location.z = -0.053
     wall = box("Wall", (20.0, 0.1, 10.0), (0.1, 0.17, 0.2))
     wall.location.y = 1.4
-    area_light((-2.0, -2.4, 3.0), 130.0, 1.0, (1.0, 0.88, 0.72))
-    area_light((2.6, -2.0, 1.4), 35.0, 2.0, (0.6, 0.78, 1.0))
-    world = bpy.data.worlds.new("World")
-    with_nodes(world)
-    world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.05, 0.06, 0.07, 1.0)
-    scene.world = world
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (0.1, -2.1, 0.95)
-    camera.rotation_euler = (math.radians(77.0), 0.0, 0.0)
-    camera.data.lens = 50.0
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    light_up(
+        scene,
+        Light((-2.0, -2.4, 3.0), 130.0, 1.0, (1.0, 0.88, 0.72)),
+        Light((2.6, -2.0, 1.4), 35.0, 2.0, (0.6, 0.78, 1.0)),
+        sky=(0.05, 0.06, 0.07),
+    )
+    look_from(scene, (0.1, -2.1, 0.95), (0.1, 0.0, 0.465), lens=50.0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What samples and the demo are built of: curves, things, lights, and sheets of rendered moments."""
+"""What samples, the demo and the ribbons are built of: curves, things, lights, a camera, and sheets of rendered moments."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 COLUMNS = 4
+
+Place = tuple[float, float, float]
+Colour = tuple[float, float, float]
+
+
+class Light(NamedTuple):
+    place: Place
+    watts: float
+    size: float  # m
+    colour: Colour
 
 
 def curve_object(
@@ -21,7 +33,7 @@ def curve_object(
     kind: str,
     points: np.ndarray,
     thickness: float,
-    colour: tuple[float, float, float],
+    colour: Colour,
     laid: int = 0,
     metal: bool = False,
 ) -> bpy.types.Object:
@@ -110,7 +122,7 @@ def render_sheet(scene: bpy.types.Scene, path: Path, frames: Sequence[int], tile
     image.save()
 
 
-def material(name: str, colour: tuple[float, float, float], laid: int = 0, metal: bool = False) -> bpy.types.Material:
+def material(name: str, colour: Colour, laid: int = 0, metal: bool = False) -> bpy.types.Material:
     """`laid`: how often the strands of a rope wind around it."""
     result = bpy.data.materials.new(name)
     with_nodes(result)
@@ -149,14 +161,14 @@ def with_nodes(block: bpy.types.Material | bpy.types.World) -> None:
         block.use_nodes = True
 
 
-def box(name: str, size: tuple[float, float, float], colour: tuple[float, float, float]) -> bpy.types.Object:
+def box(name: str, size: Place, colour: Colour) -> bpy.types.Object:
     bpy.ops.mesh.primitive_cube_add(size=1.0)
     return finish(name, colour, size)
 
 
-def cylinder(name: str, radius: float, depth: float, colour: tuple[float, float, float]) -> bpy.types.Object:
+def cylinder(name: str, radius: float, depth: float, colour: Colour) -> bpy.types.Object:
     bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=depth, vertices=48)
-    bpy.ops.object.shade_auto_smooth()
+    bpy.ops.object.shade_smooth_by_angle()  # unlike automatic smoothing it needs no asset, which some Blenders lack
     return finish(name, colour)
 
 
@@ -168,9 +180,7 @@ def ring(name: str, radius: float, thickness: float) -> bpy.types.Object:
     return finish(name, (0.2, 0.2, 0.21))
 
 
-def finish(
-    name: str, colour: tuple[float, float, float], size: tuple[float, float, float] = (1.0, 1.0, 1.0)
-) -> bpy.types.Object:
+def finish(name: str, colour: Colour, size: Place = (1.0, 1.0, 1.0)) -> bpy.types.Object:
     obj = bpy.context.active_object
     obj.name = name
     obj.scale = size
@@ -178,17 +188,29 @@ def finish(
     return obj
 
 
-def area_light(
-    place: tuple[float, float, float], watts: float, size: float, colour: tuple[float, float, float]
-) -> None:
-    light = bpy.data.lights.new("Light", "AREA")
-    light.energy, light.size, light.color = watts, size, colour
-    obj = bpy.data.objects.new("Light", light)
+def light_up(scene: bpy.types.Scene, key: Light, fill: Light, sky: Colour) -> None:
+    """Two lights and a sky."""
+    for light in (key, fill):
+        data = bpy.data.lights.new("Light", "AREA")
+        data.energy, data.size, data.color = light.watts, light.size, light.colour
+        _looking("Light", data, light.place, (0.0, 0.0, 1.4))
+    world = bpy.data.worlds.new("World")
+    with_nodes(world)
+    world.node_tree.nodes["Background"].inputs["Color"].default_value = (*sky, 1.0)
+    scene.world = world
+
+
+def look_from(scene: bpy.types.Scene, eye: Place, target: Place, lens: float) -> None:
+    """The scene's camera."""
+    data = bpy.data.cameras.new("Camera")
+    data.lens = lens
+    scene.camera = _looking("Camera", data, eye, target)
+
+
+def _looking(name: str, data: bpy.types.ID, place: Place, target: Place) -> bpy.types.Object:
+    """Lights and cameras look along their own -z."""
+    obj = bpy.data.objects.new(name, data)
     obj.location = place
-    target = np.array([0.0, 0.0, 1.4]) - np.array(place)
-    obj.rotation_euler = (
-        math.atan2(math.hypot(target[0], target[1]), -target[2]),
-        0.0,
-        math.atan2(-target[0], target[1]),
-    )
+    obj.rotation_euler = (Vector(target) - Vector(place)).to_track_quat("-Z", "Y").to_euler()
     bpy.context.scene.collection.objects.link(obj)
+    return obj

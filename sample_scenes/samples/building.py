@@ -8,12 +8,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
-from ..studio import activate, add_rod, area_light, box, curve_object, finish, with_nodes
-
-Place = tuple[float, float, float]
-Colour = tuple[float, float, float]
+from ..studio import Colour, Light, Place, activate, add_rod, box, curve_object, finish, light_up, look_from
 
 WOOD, STEEL, BRICK = (0.3, 0.14, 0.05), (0.55, 0.56, 0.6), (0.45, 0.1, 0.05)
 
@@ -106,15 +102,10 @@ def stage(frames: int, eye: Place, target: Place, lens: float = 50.0, ground: fl
     if ground is not None:
         floor = block("Ground", (30.0, 30.0, 0.1), (0.0, 0.0, ground - 0.05), (0.2, 0.17, 0.14))
         floor.hide_select = True
-    area_light((-3.0, -3.5, 5.0), 500.0, 2.0, (1.0, 0.9, 0.78))
-    area_light((3.5, -3.0, 2.5), 150.0, 2.5, (0.7, 0.82, 1.0))
-    world = bpy.data.worlds.new("World")
-    with_nodes(world)
-    world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.25, 0.28, 0.33, 1.0)
-    scene.world = world
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = eye
-    camera.rotation_euler = (Vector(target) - Vector(eye)).to_track_quat("-Z", "Y").to_euler()
-    camera.data.lens = lens
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    light_up(
+        scene,
+        Light((-3.0, -3.5, 5.0), 500.0, 2.0, (1.0, 0.9, 0.78)),
+        Light((3.5, -3.0, 2.5), 150.0, 2.5, (0.7, 0.82, 1.0)),
+        sky=(0.25, 0.28, 0.33),
+    )
+    look_from(scene, eye, target, lens)

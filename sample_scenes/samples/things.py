@@ -41,7 +41,7 @@ def wrecking_ball(rows: int = 5, columns: int = 4) -> None:
     cable = rod("Cable", points, 0.012, STEEL, metal=True, material="STEEL_CABLE", start_hold="PIN")
     attach(cable, heavy, "END")
     block("Crane", (0.2, 0.2, 0.2), (-0.2, 0.0, 2.75), (0.6, 0.45, 0.02))
-    stage(72, (2.6, -5.2, 1.9), (-0.4, 0.0, 1.1), ground=None)
+    stage(72, (2.8, -5.6, 2.0), (-0.3, 0.0, 1.35), ground=None)
 
 
 def wilberforce_pendulum() -> None:
@@ -57,6 +57,8 @@ def wilberforce_pendulum() -> None:
     bob.location = (0.0, 0.0, float(points[-1, 2]) - 0.02)
     body(bob, mass, "CYLINDER")
     bob.rigid_body.linear_damping = bob.rigid_body.angular_damping = 0.0
+    pointer = block("Pointer", (0.12, 0.01, 0.01), (0.0, 0.0, 0.0), (0.6, 0.03, 0.02))  # lets one see it turn
+    pointer.parent = bob
     spring = rod("Spring", points, wire, STEEL, metal=True, material="CUSTOM", young_modulus=200e9, poisson_ratio=0.3,
                  density=7850.0, damping_time=0.0, strands=1.0, start_hold="CLAMP")  # fmt: skip
     attach(spring, bob, "END", use_rotation=True)
