@@ -1,4 +1,4 @@
-"""What a rod hangs on besides its own object: other objects, bones and vertices of meshes, as they are in each frame."""
+"""What a rod hangs on besides its own object: other objects, bones, vertices and surfaces of meshes, as they are in each frame."""
 
 from __future__ import annotations
 
@@ -28,8 +28,18 @@ def attached_poses(
     gone = let_go(obj, depsgraph)
     for number, attachment in enumerate(obj.tendril.attachments):
         key = key_of(obj.tendril.uid, number)
-        if attachment.target is not None and key not in gone:
+        if attachment.target is None or key in gone:
+            continue
+        if is_on_surface(attachment):
+            yield from roots.poses(key, attachment.target, scene, depsgraph)
+        else:
             yield key, _pose(attachment, scene, depsgraph)
+
+
+def is_on_surface(attachment: bpy.types.PropertyGroup) -> bool:
+    """Whether it follows the points of a mesh that are nearest at the start."""
+    target = attachment.target
+    return attachment.use_surface and target is not None and target.type == "MESH"
 
 
 def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
@@ -54,6 +64,7 @@ def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
             a.target.session_uid if a.target else 0,
             a.bone,
             a.vertex,
+            a.use_surface,
             a.use_rotation,
             a.use_pull,
         )

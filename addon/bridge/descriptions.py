@@ -34,7 +34,7 @@ class Held:
     clamped: bool
     place: Array  # (3,) m, where it is at the start
     follows: str  # whose pose: the uid of the object, the key of an attachment, or that of roots
-    root: int = -1  # which of the roots it is
+    root: int = -1  # which of the points on the surface it is
     body: str = ""  # the key of a rigid body that moves with the rods, if that is what it goes with
     pulls: bool = False  # and pulls on
 
@@ -55,7 +55,7 @@ class RodDescription:
     friction: float
     pose: Array  # (4, 4) of the object at the start
     start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
-    roots: Array | None  # (k, 4, 4) frames of the roots on a surface at the start
+    seats: Mapping[str, Array]  # (k, 4, 4) frames of points on surfaces at the start, by the key of their mean
     start_length: float  # the factor of growth at the start
     steady: tuple[float, ...]  # factors that stay as they are
 

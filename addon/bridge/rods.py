@@ -13,14 +13,14 @@ import numpy as np
 from ...core import Material, Net, Rod, TendrilError
 from ...core.bundle import rods_of_strands
 from . import nets, points, roots
-from .attachments import LETS_GO_BELOW, attached_poses, key_of
+from .attachments import attached_poses, is_on_surface, key_of
 from .bundle import Bundle
 from .changes import key_of_length, steady_factors
-from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, per_point, spline_kinds, strand_sizes
+from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, strand_sizes
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
+from .held import attached_vertices, find_held
 from .poses import Array, metres_per_unit, pose_of
 from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
-from .rigid_bodies import key_of as key_of_body
 from .sampling import SampledStrand
 from .shapes import (
     ALL,
@@ -37,9 +37,6 @@ from .tilts import Tilts, drawn_directors
 
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
-# Control points of at least this goal weight are pinned.
-PINNED_FROM = 0.5
-
 
 # Kinds of objects that rods are made of.
 KINDS = ("CURVE", "CURVES", "MESH")
@@ -132,10 +129,7 @@ def poses_of(
     if len(settings.attachments):
         yield from attached_poses(obj, scene, depsgraph)
     if roots.surface_of(obj) is not None:
-        frames = roots.frames(obj, scene, depsgraph)
-        if frames is not None:
-            yield roots.key_of(uid), roots.mean(frames)
-            yield roots.key_of_all(uid), frames
+        yield from roots.poses(roots.key_of(uid), roots.surface_of(obj), scene, depsgraph)
 
 
 def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
@@ -144,7 +138,13 @@ def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy
         rows = drawn_rows(obj.data)
         pose = pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
         first = np.concatenate([[0], np.cumsum(strand_sizes(obj.data))[:-1]]).astype(np.int64)
-        roots.seat(obj, scene, depsgraph, _world(rows[first], pose))
+        roots.seat(roots.key_of(obj.tendril.uid), roots.surface_of(obj), scene, depsgraph, _world(rows[first], pose))
+    if any(is_on_surface(item) for item in obj.tendril.attachments):
+        strands = _strands_of(obj, scene, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene))
+        for number, item in enumerate(obj.tendril.attachments):
+            if is_on_surface(item):
+                places = [strands[k].vertices[vertex] for k, vertex in attached_vertices(item, strands)]
+                roots.seat(key_of(obj.tendril.uid, number), item.target, scene, depsgraph, np.array(places))
     length = obj.tendril.length_factor
     return {**dict(poses_of(obj, scene, depsgraph)), key_of_length(obj.tendril.uid): np.array(length)}
 
@@ -235,14 +235,15 @@ def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle,
 def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held: Iterable[Held]) -> dict[str, Any]:
     uid = obj.tendril.uid
     apart = _apart(held)
+    start_poses = {key: poses[key] for key in (uid, *(hold.follows for hold in apart["held"]))}
     return {
         "uid": uid,
         "rows": rows,
         **apart,
         "friction": obj.tendril.friction,
         "pose": poses[uid],
-        "start_poses": {key: poses[key] for key in (uid, *(hold.follows for hold in apart["held"]))},
-        "roots": poses.get(roots.key_of_all(uid)),
+        "start_poses": start_poses,
+        "seats": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
         "start_length": float(poses.get(key_of_length(uid), 1.0)),
         "steady": steady_factors(obj),
     }
@@ -256,8 +257,25 @@ def _apart(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
     return {name: tuple(of_kind) for name, of_kind in kinds.items()}
 
 
+def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> list[Strand]:
+    """As drawn, of any kind of object."""
+    world, longest = _world(drawn_rows(obj.data), pose), obj.tendril.segment_length * metres_per_unit(scene)
+    if obj.type == "CURVE":
+        return _strands(spline_kinds(obj.data), world, longest)
+    world = world[: points.count(obj.data)]
+    if obj.type == "MESH":
+        return [nets.NetStrand(world, nets.edges_of(obj.data), longest)]
+    return list(Bundle(world, strand_sizes(obj.data), longest).strands)
+
+
 def _world(rows: Rows, pose: Array) -> Array:
     return np.asarray(rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3])
+
+
+def _held(
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: list[Strand], poses: Mapping[str, Array]
+) -> list[Held]:
+    return find_held(obj, strands, poses, bodies_that_move(scene) if len(obj.tendril.attachments) else ())
 
 
 def _strands(kinds: tuple[SplineKind, ...], world: Array, longest: float) -> list[Strand]:
@@ -382,79 +400,3 @@ def material_of(settings: bpy.types.PropertyGroup) -> Material:
         damping_time=settings.damping_time,
         strands=settings.strands,
     )
-
-
-def _held(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strands: list[Strand], poses: Mapping[str, Array]
-) -> list[Held]:
-    """All that is held: by attachments, by weight, at the ends. What is named first is stronger."""
-    found: dict[tuple[int, int], Held] = {}
-    settings = obj.tendril
-    moving = bodies_that_move(scene) if len(settings.attachments) else set()
-    for number, attachment in enumerate(settings.attachments):
-        key = key_of(settings.uid, number)
-        if key not in poses:
-            continue
-        for strand, vertex in _attached_vertices(attachment, strands):
-            if (strand, vertex) in found:
-                cure = "another attachment holds the same point: remove one of the two"
-                raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
-            place = strands[strand].vertices[vertex].copy()
-            held = Held(strand, vertex, attachment.use_rotation, place, key)
-            if attachment.target in moving:
-                held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
-            found[strand, vertex] = held
-    if settings.pin_influence < LETS_GO_BELOW:
-        return list(found.values())
-    for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
-        for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
-            _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)
-    if obj.type == "MESH":  # it has no ends
-        return list(found.values())
-    on_surface = roots.key_of(settings.uid) in poses and settings.start_hold != "FREE"
-    for number, strand in enumerate(strands if on_surface else []):
-        if (number, 0) not in found:
-            place, clamped = strand.vertices[0].copy(), settings.start_hold == "CLAMP"
-            found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), number)
-    for number, strand in enumerate(strands):
-        for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
-            if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
-                vertex = len(strand.vertices) - 1 if is_end else 0
-                _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
-    return list(found.values())
-
-
-def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
-    """Per spline, the weights of its control points; those of a mesh are one spline."""
-    settings = obj.tendril
-    if obj.type == "CURVE":
-        return per_point(obj.data, "weight_softbody") if settings.pin_by_weight else ()
-    if not settings.pin_group:
-        return ()
-    weights = points.weights(obj, settings.pin_group)
-    if weights is None:
-        raise TendrilError("pin group", settings.pin_group, f'"{obj.name}" has no such group: choose another')
-    return [weights] if obj.type == "MESH" else np.split(weights, np.cumsum(strand_sizes(obj.data))[:-1])
-
-
-def _hold_if_free(
-    found: dict[tuple[int, int], Held], number: int, strand: Strand, vertex: int, clamped: bool, uid: str
-) -> None:
-    if (number, vertex) not in found:
-        found[number, vertex] = Held(number, vertex, clamped, strand.vertices[vertex].copy(), uid)
-
-
-def _attached_vertices(attachment: bpy.types.PropertyGroup, strands: list[Strand]) -> Iterator[tuple[int, int]]:
-    if attachment.spline >= len(strands):
-        raise TendrilError("spline", attachment.spline, f"the last spline of the curve is {len(strands) - 1}")
-    for number, strand in enumerate(strands):
-        if attachment.spline not in (-1, number):
-            continue
-        if attachment.where == "START":
-            yield number, 0
-        elif attachment.where == "END":
-            yield number, len(strand.vertices) - 1
-        elif attachment.point < strand.control_count:
-            yield number, strand.vertex_of(attachment.point)
-        else:
-            raise TendrilError("point", attachment.point, f"the last point of the spline is {strand.control_count - 1}")

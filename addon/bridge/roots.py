@@ -1,7 +1,8 @@
-"""Roots of hair on the surface it grows on, as modifiers and animation deform it in each frame."""
+"""Points on a surface, as modifiers and animation deform it in each frame: the roots of hair, and points that are attached."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -13,7 +14,7 @@ from .poses import Array, metres_per_unit
 
 Ints = NDArray[np.int64]
 
-# Where each root of an object lies on its surface, by uid: found once, at the start frame. What is lost is found again.
+# Where points lie on their surface, by the key of their pose: found once, at the start frame. What is lost is found again.
 _found: dict[str, Seats] = {}
 
 
@@ -36,9 +37,9 @@ def key_of(uid: str) -> str:
     return f"{uid} roots"
 
 
-def key_of_all(uid: str) -> str:
-    """Of the frames of all roots."""
-    return f"{uid} every root"
+def all_of(key: str) -> str:
+    """Of the frames of all points whose mean is the pose of this key."""
+    return f"every {key}"
 
 
 def move_twice(obj: bpy.types.Object) -> bool:
@@ -49,31 +50,40 @@ def move_twice(obj: bpy.types.Object) -> bool:
     )
 
 
-def seat(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, places: Array) -> None:
-    """Finds the place on the surface that is nearest to each root (k, 3), in metres."""
+def seat(
+    key: str, surface: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, places: Array
+) -> None:
+    """Finds the points on the surface that are nearest to places (k, 3), in metres."""
     from mathutils.bvhtree import BVHTree
 
-    surface = surface_of(obj)
     x, triangles = _read(surface, scene, depsgraph)
     if not len(triangles):
-        raise TendrilError("the surface", surface.name, "it has no faces for hair to grow on")
+        raise TendrilError("the surface", surface.name, "it has no faces")
     tree = BVHTree.FromPolygons(x.tolist(), triangles.tolist())
     nearest = [tree.find_nearest(place) for place in places.tolist()]
     face = np.array([hit[2] for hit in nearest])
     at = np.array([hit[0][:] for hit in nearest])
     a, b, c = (x[triangles[face, k]] for k in range(3))
-    _found[obj.tendril.uid] = Seats(triangles[face], _shares(a, b, c, at), len(x))
+    _found[key] = Seats(triangles[face], _shares(a, b, c, at), len(x))
 
 
-def frames(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Array | None:
-    """(k, 4, 4) of all roots, in metres: they move and turn with the surface. None if they were not found yet."""
-    seats = _found.get(obj.tendril.uid)
-    if seats is None:
-        return None
-    x, _ = _read(surface_of(obj), scene, depsgraph, triangles=False)
+def poses(
+    key: str, surface: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> Iterator[tuple[str, Array]]:
+    """The frames of all points, and their mean, in metres: they move and turn with the surface. Nothing if they were not found
+    yet."""
+    seats = _found.get(key)
+    if seats is not None:
+        frames = _frames(seats, surface, scene, depsgraph)
+        yield key, mean(frames)
+        yield all_of(key), frames
+
+
+def _frames(seats: Seats, surface: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Array:
+    x, _ = _read(surface, scene, depsgraph, triangles=False)
     if len(x) != seats.vertices:
         cure = "its modifiers gave it other vertices than at the start: go there"
-        raise TendrilError("the surface", surface_of(obj).name, cure)
+        raise TendrilError("the surface", surface.name, cure)
     a, b, c = (x[seats.corners[:, k]] for k in range(3))
     out = np.zeros((len(a), 4, 4))
     along = b - a

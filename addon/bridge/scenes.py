@@ -172,7 +172,7 @@ def held_motion(
     described = part.described
     for group in part.followers.get(key, ()):
         if group.roots[0] >= 0:
-            now, start = poses[roots.key_of_all(described.uid)][group.roots], described.roots[group.roots]
+            now, start = poses[roots.all_of(key)][group.roots], described.seats[key][group.roots]
             rotations = now[:, :3, :3] @ np.swapaxes(start[:, :3, :3], 1, 2)
             offsets = group.places - start[:, :3, 3]
             positions = np.einsum("kij,kj->ki", rotations, offsets) + now[:, :3, 3]

@@ -63,7 +63,9 @@ class TENDRIL_PT_attachments(RodPanel, bpy.types.Panel):
         if target is not None and target.type == "ARMATURE":
             layout.prop_search(attachment, "bone", target.data, "bones")
         if target is not None and target.type == "MESH":
-            layout.prop(attachment, "vertex")
+            layout.prop(attachment, "use_surface")
+            if not attachment.use_surface:
+                layout.prop(attachment, "vertex")
         layout.prop(attachment, "use_rotation")
         if target is not None and target.rigid_body is not None and target.rigid_body.type == "ACTIVE":
             layout.prop(attachment, "use_pull")

@@ -34,6 +34,11 @@ class TendrilAttachment(bpy.types.PropertyGroup):
         default=-1,
         min=-1,
     )
+    use_surface: BoolProperty(
+        name="Surface",
+        description="Follows the point of the mesh that is nearest at the start frame, as modifiers deform it; with orientation "
+        "the face there. Of several splines each has its own point. Without it the object is followed, or a vertex",
+    )
     use_rotation: BoolProperty(
         name="Orientation",
         description="The direction and the twist of the rod follow the target too; without it the rod turns freely",

@@ -1,0 +1,99 @@
+"""Which points of a rod are held, and by what: attachments, pins, ends, and the surface that hair grows on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ...core import TendrilError
+from . import points, roots
+from .attachments import LETS_GO_BELOW, is_on_surface, key_of
+from .curves import per_point, strand_sizes
+from .descriptions import Held
+from .poses import Array
+from .rigid_bodies import key_of as key_of_body
+from .strands import Strand
+
+# Control points of at least this goal weight are pinned.
+PINNED_FROM = 0.5
+
+
+def find_held(
+    obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
+) -> list[Held]:
+    """All that is held: by attachments, by weight, at the ends. What is named first is stronger. `moving` are the rigid bodies that
+    move with the rods."""
+    found: dict[tuple[int, int], Held] = {}
+    settings = obj.tendril
+    for number, attachment in enumerate(settings.attachments):
+        key = key_of(settings.uid, number)
+        if key not in poses:
+            continue
+        for seat, (strand, vertex) in enumerate(attached_vertices(attachment, strands)):
+            if (strand, vertex) in found:
+                cure = "another attachment holds the same point: remove one of the two"
+                raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
+            place = strands[strand].vertices[vertex].copy()
+            held = Held(strand, vertex, attachment.use_rotation, place, key)
+            if is_on_surface(attachment):
+                held = replace(held, root=seat)
+            if attachment.target in moving:
+                held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
+            found[strand, vertex] = held
+    if settings.pin_influence < LETS_GO_BELOW:
+        return list(found.values())
+    for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
+        for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
+            _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)
+    if obj.type == "MESH":  # it has no ends
+        return list(found.values())
+    on_surface = roots.key_of(settings.uid) in poses and settings.start_hold != "FREE"
+    for number, strand in enumerate(strands if on_surface else []):
+        if (number, 0) not in found:
+            place, clamped = strand.vertices[0].copy(), settings.start_hold == "CLAMP"
+            found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), number)
+    for number, strand in enumerate(strands):
+        for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
+            if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
+                vertex = len(strand.vertices) - 1 if is_end else 0
+                _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
+    return list(found.values())
+
+
+def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
+    """Per spline, the weights of its control points; those of a mesh are one spline."""
+    settings = obj.tendril
+    if obj.type == "CURVE":
+        return per_point(obj.data, "weight_softbody") if settings.pin_by_weight else ()
+    if not settings.pin_group:
+        return ()
+    weights = points.weights(obj, settings.pin_group)
+    if weights is None:
+        raise TendrilError("pin group", settings.pin_group, f'"{obj.name}" has no such group: choose another')
+    return [weights] if obj.type == "MESH" else np.split(weights, np.cumsum(strand_sizes(obj.data))[:-1])
+
+
+def _hold_if_free(
+    found: dict[tuple[int, int], Held], number: int, strand: Strand, vertex: int, clamped: bool, uid: str
+) -> None:
+    if (number, vertex) not in found:
+        found[number, vertex] = Held(number, vertex, clamped, strand.vertices[vertex].copy(), uid)
+
+
+def attached_vertices(attachment: bpy.types.PropertyGroup, strands: list[Strand]) -> Iterator[tuple[int, int]]:
+    if attachment.spline >= len(strands):
+        raise TendrilError("spline", attachment.spline, f"the last spline of the curve is {len(strands) - 1}")
+    for number, strand in enumerate(strands):
+        if attachment.spline not in (-1, number):
+            continue
+        if attachment.where == "START":
+            yield number, 0
+        elif attachment.where == "END":
+            yield number, len(strand.vertices) - 1
+        elif attachment.point < strand.control_count:
+            yield number, strand.vertex_of(attachment.point)
+        else:
+            raise TendrilError("point", attachment.point, f"the last point of the spline is {strand.control_count - 1}")
