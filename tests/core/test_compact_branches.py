@@ -301,3 +301,21 @@ def test_bad_input_gets_one_clear_sentence(change, hold, cure) -> None:
         hold(scene, rod)
     with pytest.raises(TendrilError, match=cure):
         Simulation(scene)
+
+
+def test_bending_twist_and_tension_are_those_of_the_model_net() -> None:
+    """Of a tree at rest that hangs down to one side, with a clamped joint, an edge at every kind of place."""
+    points, edges = star(3, 48, 0.5)
+    made_of = Stiffness(1e4, 0.016, 0.016, 0.011, mass_per_length=0.35)
+    measured = {}
+    for model in ("net", "compact"):
+        scene = Scene(gravity=(3.0, 0.0, -8.0))
+        rod = scene.add(Net.from_edges(points, edges, 0.01, stiffness=made_of), model)
+        scene.clamp(rod, 0)
+        sim = Simulation(scene, threads=1)
+        assert sim.settle()
+        strains = sim.strains()
+        measured[model] = strains.bending(rod), strains.twist(rod), strains.tension(rod)
+    for mine, its in zip(measured["compact"], measured["net"], strict=True):
+        assert np.abs(its).max() > 0.01
+        assert np.abs(mine - its).max() < 0.01 * np.abs(its).max()
