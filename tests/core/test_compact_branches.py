@@ -169,7 +169,7 @@ def momentum(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_a_free_star_keeps_its_momentum() -> None:
-    """Linear momentum to round-off; angular momentum at second order of the step, as a rod does."""
+    """Linear momentum to Newton's tolerance; angular momentum at second order of the step, as a rod does."""
     points, edges = star(3, 6, 0.5)
     velocity = np.cross((0.0, 0.5, 3.0), points) + np.array([0.3, 0.0, 0.0])
     lost = []
@@ -182,7 +182,7 @@ def test_a_free_star_keeps_its_momentum() -> None:
         for _ in range(12):
             assert sim.step_frame().report.failures == 0
         later, turning = momentum(sim)
-        assert np.abs(later - linear).max() < 1e-13
+        assert np.abs(later - linear).max() < 1e-12  # what Newton's tolerance leaves
         lost.append(np.linalg.norm(turning - angular) / np.linalg.norm(angular))
     assert lost[-1] < 1e-3
     assert np.log2(lost[0] / lost[1]) > 1.7
@@ -312,6 +312,7 @@ def test_bending_twist_and_tension_are_those_of_the_model_net() -> None:
         scene = Scene(gravity=(3.0, 0.0, -8.0))
         rod = scene.add(Net.from_edges(points, edges, 0.01, stiffness=made_of), model)
         scene.clamp(rod, 0)
+        scene.orient(rod, 48, spin=lambda t: 0.5)
         sim = Simulation(scene, threads=1)
         assert sim.settle()
         strains = sim.strains()
