@@ -72,15 +72,16 @@ def inverse(pose: Array) -> Array:
 
 def in_space_of(pose: Array, world: Array) -> NDArray[np.float32]:
     """Places of the world, as what stands at the pose has them."""
-    _, turned, shift = _inverse(pose.tobytes())
-    places = np.dot(world, turned)
-    places += shift
-    return places.astype(np.float32)
+    _, turned, shift, elsewhere = _inverse(pose.tobytes())
+    if elsewhere:
+        world = np.dot(world, turned)
+        world += shift
+    return world.astype(np.float32)
 
 
 @functools.lru_cache(maxsize=512)
-def _inverse(data: bytes) -> tuple[Array, Array, Array]:
-    """The inverse (4, 4), and as it is multiplied with rows of places: (3, 3), (3,).
+def _inverse(data: bytes) -> tuple[Array, Array, Array, bool]:
+    """The inverse (4, 4), as it is multiplied with rows of places: (3, 3), (3,); and whether it moves anything.
 
     By the cofactors, in plain numbers: LAPACK wakes threads for these few, which takes milliseconds on a busy machine."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = np.frombuffer(data).reshape(4, 4).tolist()
@@ -93,7 +94,7 @@ def _inverse(data: bytes) -> tuple[Array, Array, Array]:
     back = [[value / volume for value in row] for row in rows]
     found = np.array([[*row, -(row[0] * x + row[1] * y + row[2] * z)] for row in back] + [[0.0, 0.0, 0.0, 1.0]])
     found.flags.writeable = False
-    return found, np.ascontiguousarray(found[:3, :3].T), found[:3, 3].copy()
+    return found, np.ascontiguousarray(found[:3, :3].T), found[:3, 3].copy(), not np.array_equal(found, np.eye(4))
 
 
 def nearest_rotation(matrix: Array) -> Array:
