@@ -57,7 +57,8 @@ class Simulation:
         the paper on clothoids, for these alone.
         `tolerance` is that of Newton's method, in lengths of a segment. With an `engine`, that is what moves the bodies; see
         core/bodies/outside.py. Each substep is then an exchange with it: 240 a second are enough. `contact` is "coulomb", for all
-        models, or "active set", that of the paper on compact rods, for these alone and without friction or bodies."""
+        models; "active set", that of the paper on compact rods, for these alone and without friction or bodies; or "gauss-seidel",
+        for hair: many "clothoid" rods that press on each other, fast rather than exact, without bodies."""
         if not isinstance(scene, Scene):
             raise TendrilError("scene", scene, "give a Scene")
         if not scene.entries and not scene.bodies:

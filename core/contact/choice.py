@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import TendrilError
 from ..scene import Scene
 
-CONTACT = ("coulomb", "active set")
+CONTACT = ("coulomb", "active set", "gauss-seidel")
 
 
 def chosen_contact(name: str, scene: Scene) -> str:
@@ -14,10 +14,13 @@ def chosen_contact(name: str, scene: Scene) -> str:
         raise TendrilError("contact", name, f"choose one of {', '.join(CONTACT)}")
     if name == "coulomb":
         return name
-    if any(entry.model != "compact" for entry in scene.entries):
-        raise TendrilError("contact", name, 'all rods must be of the model "compact"')
+    model = "compact" if name == "active set" else "clothoid"
+    if any(entry.model != model for entry in scene.entries):
+        raise TendrilError("contact", name, f'all rods must be of the model "{model}"')
     if scene.bodies:
-        raise TendrilError("contact", name, "the active set knows no bodies: leave it out, or them")
+        raise TendrilError("contact", name, f"{name} knows no bodies: leave it out, or them")
+    if name == "gauss-seidel":
+        return name
     most = max([entry.friction for entry in scene.entries] + [collider.friction for collider in scene.colliders])
     if most > 0.0:
         raise TendrilError("friction", most, "the active set knows no friction: make it 0 for all rods and colliders")

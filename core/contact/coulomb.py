@@ -89,7 +89,7 @@ def _law(
 
 
 @part
-def _arm(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
+def arm_of(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
     """radius * tangent x n of the edge from sample e to sample f."""
     t = (now[f, 0] - now[e, 0], now[f, 1] - now[e, 1], now[f, 2] - now[e, 2])
     length = math.sqrt(dot(t, t))
@@ -127,7 +127,7 @@ def push(
         if f < 0:  # a body: see bodies/pressing.py
             continue
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
-        a = _arm(start, e, f, n, -contacts.arm[k, 0])
+        a = arm_of(start, e, f, n, -contacts.arm[k, 0])
         arm[k, 0, 0], arm[k, 0, 1], arm[k, 0, 2] = a
         for c in range(3):
             moved = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
@@ -135,7 +135,7 @@ def push(
         o = edge[k, 1]
         if o >= 0:
             t, p = rubbing_at[k, 1], after[o]
-            b = _arm(start, o, p, n, contacts.arm[k, 1])
+            b = arm_of(start, o, p, n, contacts.arm[k, 1])
             arm[k, 1, 0], arm[k, 1, 1], arm[k, 1, 2] = b
             for c in range(3):
                 moved = (1.0 - t) * (now[o, c] - start[o, c]) + t * (now[p, c] - start[p, c])

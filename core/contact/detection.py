@@ -111,6 +111,7 @@ class Detection:
         self._edges = samples.after >= 0
         self._joined = joined[:, 0] * n + joined[:, 1]
         self._margin = MARGIN * samples.radius
+        self._rod_margin = self._margin  # the same between rods
         shapes, meshes = colliders.shapes, colliders.meshes
         self._buried = Buried(samples, meshes, self._margin)
         self._shape_boxes = np.zeros((2, len(shapes.kind), 3))
@@ -120,6 +121,12 @@ class Detection:
         self._covered = np.zeros(rods, bool_)  # rods of which these are all
         self._moved_on = np.ones(rods, bool_)  # rods whose boxes in the tree are not those they have
         self._selected, self._selection = self._covered.copy(), self._candidates  # the latter: those of the former rods
+
+    def widen(self, colliders: Array, rods: Array) -> None:
+        """From now on contacts count as near that are so many radii (N,) away from colliders, and from other rods; at least the
+        usual ones. The former are not the lesser."""
+        self._margin[:] = self.samples.radius * np.maximum(colliders, MARGIN)
+        self._rod_margin = self.samples.radius * np.maximum(rods, MARGIN)
 
     def forget(self, which: Flags) -> None:
         """Colliders have moved: candidates of these rods are to be sought anew."""
@@ -145,7 +152,7 @@ class Detection:
         while True:
             written, contacts, colliders = 0, self.contacts, self._colliders
             if len(rod_pairs):
-                written = rod_contacts(rod_pairs, len(rod_pairs), samples, base, margin, contacts, written)
+                written = rod_contacts(rod_pairs, len(rod_pairs), samples, base, self._rod_margin, contacts, written)
             if len(shape_pairs):
                 written = shape_contacts(
                     shape_pairs, len(shape_pairs), samples, colliders.shapes, margin, contacts, written

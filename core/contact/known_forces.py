@@ -170,25 +170,40 @@ def prepare(
             contacts.crossed[k] = False
             give = 1.0
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
-        forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
-        if of_bodies and contacts.rebound[k] > 0.0:
-            forces.target[k] = contacts.rebound[k]
         forces.soft[k] = contacts.deep[k]
         level = stiffness[rod[edge[k, 0]]]
         if edge[k, 1] >= 0:
             level = max(level, stiffness[rod[edge[k, 1]]])
         forces.stiffness[k] = level / give
-        low, high = 0, len(keys)
-        while low < high:
-            middle = (low + high) // 2
-            if keys[middle] < contacts.key[k]:
-                low = middle + 1
-            else:
-                high = middle
-        found = low < len(keys) and keys[low] == contacts.key[k] and not forces.soft[k]
+        _recall(contacts, k, h, keys, known, not forces.soft[k], forces)
+        if of_bodies and contacts.rebound[k] > 0.0:
+            forces.target[k] = contacts.rebound[k]
         pressed = 0.0
         for c in range(3):
-            forces.known[k, c] = known[low, c] if found else 0.0
             pressed += forces.known[k, c] * contacts.upright[k, c]
         # A force that is known lets go within the reach of what is found at all.
         forces.stiffness[k] = max(forces.stiffness[k], pressed / (LETS_GO * thickness))
+
+
+@part
+def _recall(contacts: Contacts, k: int, h: float, keys: Ints, known: Array, wanted: bool, forces: Forces) -> None:
+    """Writes the gap that a contact is to have, and the force that is known (if it is wanted) or none."""
+    thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+    forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < contacts.key[k]:
+            low = middle + 1
+        else:
+            high = middle
+    found = low < len(keys) and keys[low] == contacts.key[k] and wanted
+    for c in range(3):
+        forces.known[k, c] = known[low, c] if found else 0.0
+
+
+@kernel
+def recall_forces(contacts: Contacts, count: int, h: float, keys: Ints, known: Array, forces: Forces) -> None:
+    """What is known of contacts that need no stiffness: their targets and forces."""
+    for k in range(count):
+        _recall(contacts, k, h, keys, known, True, forces)

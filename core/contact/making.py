@@ -43,6 +43,11 @@ def make_contact(
     friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
     for (block_number, k), entry in zip(rods, scene.entries, strict=True):
         friction[block_number][k] = entry.friction
+    if contact == "gauss-seidel":
+        from .gauss_seidel import GaussSeidelSolver
+
+        sweeping = GaussSeidelSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
+        return sweeping, Substeps(sweeping, rod_blocks, substeps)
     blocks, touching = list(rod_blocks), None
     if bodies is not None:
         touching = bodies.touching(around)

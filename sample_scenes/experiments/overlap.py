@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
 
 from ...core.contact.shapes import Cylinder
 from ...core.errors import Array
@@ -58,6 +59,25 @@ def of_rods(first: Array, first_radius: float, second: Array, second_radius: flo
     i, j = (grid.ravel() for grid in np.meshgrid(np.arange(len(first) - 1), np.arange(len(second) - 1), indexing="ij"))
     far, _, _ = between_segments(first[i], first[i + 1], second[j], second[j + 1])
     return first_radius + second_radius - float(far.min())
+
+
+def of_many(points: Array, starts: Array, radius: float) -> Array:
+    """Metres by which edges of different rods overlap, for all pairs that do. Rod k has the points from starts[k] to
+    starts[k + 1]."""
+    rod = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    edge = np.flatnonzero(rod[1:] == rod[:-1])
+    middle = 0.5 * (points[edge] + points[edge + 1])
+    longest = float(np.linalg.norm(points[edge + 1] - points[edge], axis=1).max())
+    pairs = cKDTree(middle).query_pairs(longest + 2.0 * radius, output_type="ndarray")
+    i, j = edge[pairs[:, 0]], edge[pairs[:, 1]]
+    others = rod[i] != rod[j]
+    i, j = i[others], j[others]
+    found = [np.zeros(0)]
+    for first in range(0, len(i), MOST_PAIRS):
+        m, k = i[first : first + MOST_PAIRS], j[first : first + MOST_PAIRS]
+        far, _, _ = between_segments(points[m], points[m + 1], points[k], points[k + 1])
+        found.append(2.0 * radius - far[far < 2.0 * radius])
+    return np.concatenate(found)
 
 
 def in_cylinder(points: Array, radius: float, cylinder: Cylinder, samples: int = 16) -> float:

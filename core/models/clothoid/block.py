@@ -25,6 +25,7 @@ from .arrays import (
     make_workings,
 )
 from .build import build
+from .contacts import add_halves, halves_of_contacts
 from .coupled import (
     begin_rods,
     finish_rods,
@@ -92,11 +93,11 @@ class ClothoidBlock:
         self._sample_mass = np.zeros_like(b.samples.mass)
         self._weights = np.zeros((int(self.sample_start[-1]), 3))  # that others know of
         self._weigh()
-        place_rods(b, self._rooms[0])
+        place_rods(b, self._rooms[0], 0, self._rods)
         velocities = [entry.velocity for entry in entries]
         if any(v.any() for v in velocities):
             start_moving(b, self._rooms[0], self._velocities_of_gauss(velocities))
-            place_rods(b, self._rooms[0])
+            place_rods(b, self._rooms[0], 0, self._rods)
 
     def _drawn_edges(self) -> tuple[Ints, Ints, Ints]:
         """The samples where each drawn edge begins and ends, and that before the middle of it."""
@@ -145,7 +146,7 @@ class ClothoidBlock:
     def frames(self) -> Array:
         """(S, 3, 3) tangent and directors of the cross-sections at the sample points, as columns: what a ribbon follows."""
         turns = self.turns().copy()
-        place_rods(self.arrays, self._rooms[0])
+        place_rods(self.arrays, self._rooms[0], 0, self._rods)
         self.turns()[:] = turns
         return self.arrays.geometry.sample_frame.copy()
 
@@ -248,7 +249,8 @@ class ClothoidBlock:
             b.state.natural[nodes] = array("curvature", curvature, (3,) if given.ndim == 1 else (count, 3), cure)
         if length is None and curvature is None:
             raise TendrilError("length", None, "give a length, a curvature, or both")
-        place_rods(b, self._rooms[0])
+        if length is not None:
+            place_rods(b, self._rooms[0], rod, rod + 1)
         self._measured = False
         self._rows_known = False
 
@@ -290,11 +292,11 @@ class ClothoidBlock:
         ]  # fmt: skip
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
-        b, kept, mass = self.arrays, self._kept, self._sample_mass
+        b, c, kept, mass = self.arrays, self._room(), self._kept, self._sample_mass
         assert kept is not None, "save() comes first"
         self._h = h
         self._share(
-            lambda first, last, room: begin_rods(b, kept, room, chosen, h, air_density, still, mass, first, last),
+            lambda first, last, room: begin_rods(b, c, kept, room, chosen, h, air_density, still, mass, first, last),
             chosen,
         )
 
@@ -352,6 +354,29 @@ class ClothoidBlock:
         effort = 10 * len(chosen) * len(self.arrays.gauss.element) // max(self._rods, 1)
         self._workers.run(lambda first, last, piece: work(first, last, rooms[piece]), len(chosen), effort)
 
+    # Where contacts are solved one after the other (`contact/sweeps.py`).
+
+    @property
+    def most_unknowns(self) -> int:
+        return int(np.diff(self.arrays.rods.vector_start).max())
+
+    def answer(
+        self, rod: Ints, edge: Ints, at: Array, rubbing_at: Array, direction: Array, lever: Array, half: Array, moved: Array
+    ) -> None:  # fmt: skip
+        """How rods answer to forces at contacts, see `halves_of_contacts`; and how the step vector moves these."""
+        b, c = self.arrays, self._room()
+        self._workers.run(
+            lambda first, last, _: halves_of_contacts(
+                b, c, rod, edge, at, rubbing_at, direction, lever, half, moved, first, last
+            ),
+            len(rod),
+            10 * len(rod),
+        )
+
+    def add_answers(self, chosen: Ints, w: Array) -> None:
+        """Adds L^-T w (R, n), which is lost, to the step vector."""
+        add_halves(self.arrays, self._room(), chosen, w, 0, len(chosen))
+
     # Bookkeeping ---------------------------------------------------------------------------------------------------
 
     def energies(self, gravity: Array) -> Energies:
@@ -396,6 +421,6 @@ class ClothoidBlock:
         lengths = np.add.reduceat(b.state.length, b.nodes.element_start[:-1])
         scale = np.repeat(size * b.rods.spacing / lengths**2, np.diff(b.nodes.start))
         b.state.kappa[:] += np.random.default_rng(0).uniform(-1.0, 1.0, b.state.kappa.shape) * scale[:, None]
-        place_rods(b, self._rooms[0])
+        place_rods(b, self._rooms[0], 0, self._rods)
         self._measured = False
         self._rows_known = False

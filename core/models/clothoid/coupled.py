@@ -33,11 +33,11 @@ MOST_ATTEMPTS = 7  # to get a positive definite matrix
 
 @kernel
 def begin_rods(
-    b: Block, kept: State, room: Room, chosen: Ints, h: float, air_density: float, still: bool, sample_mass: Array,
-    begin: int, stop: int,
+    b: Block, c: Coupled, kept: State, room: Room, chosen: Ints, h: float, air_density: float, still: bool,
+    sample_mass: Array, begin: int, stop: int,
 ) -> None:  # fmt: skip
     """Takes rods chosen[begin:stop] back to the state that was kept and forward to a guess of where they will be after h; with
-    `still` only what is held goes on."""
+    `still` only what is held goes on. From the guess `retreat_rods` goes back to where only what is held has moved."""
     state, stage = b.state, b.stage
     for k in range(begin, stop):
         r = chosen[k]
@@ -48,10 +48,11 @@ def begin_rods(
         begin_points(b, room, r)
         start_from_secants(b, room, r, h)
         for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
-            for c in range(3):
-                stage.kappa[i, c] = state.kappa[i, c]
+            for s in range(3):
+                stage.kappa[i, s] = state.kappa[i, s]
         place_root(b, r, 1.0)
         keep_base(b, room, r)
+        _keep_way(b, c, r)
         rest = evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False, False)
         if not still and turned_by_rates(b, r) * h < LONGEST_GUESS:
             # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
@@ -60,7 +61,27 @@ def begin_rods(
             if not evaluate_stage(b, room, r, h, room.rows, 0, stage.sample_x, False, False, False, False) < rest:
                 go_from_base(b, room, r, state.rate, b.rods.vector_start[r], 0.0)
                 place_root(b, r, 1.0)
+            else:
+                at = b.rods.vector_start[r]
+                for i in range(unknowns_of(b.nodes, r)):
+                    held = (i < 3 and b.rods.held_position[r]) or (3 <= i < 6 and b.rods.held_frame[r])
+                    c.moved[at + i] = 0.0 if held else h * state.rate[at + i]
         place_samples(b, room, r)
+
+
+@part
+def _keep_way(b: Block, c: Coupled, r: int) -> None:
+    """The state is where a move begins, which has gone nowhere yet."""
+    state = b.state
+    for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
+        for s in range(3):
+            c.kappa[i, s] = state.kappa[i, s]
+    for i in range(3):
+        c.root[r, i] = state.root[r, i]
+        for j in range(3):
+            c.frame[r, i, j] = state.frame[r, i, j]
+    for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
+        c.moved[i] = 0.0
 
 
 @kernel
@@ -236,17 +257,10 @@ def weigh_steps(b: Block, c: Coupled, chosen: Ints, longest: Array, slope: Array
 @kernel
 def move_rods(b: Block, c: Coupled, room: Room, chosen: Ints, begin: int, stop: int) -> None:
     """Moves the rods by c.step, or less where that would turn them too far."""
-    state = b.state
     for k in range(begin, stop):
         r = chosen[k]
-        n, at, first = unknowns_of(b.nodes, r), b.rods.vector_start[r], b.nodes.start[r]
-        for i in range(first, b.nodes.start[r + 1]):
-            for s in range(3):
-                c.kappa[i, s] = state.kappa[i, s]
-        for i in range(3):
-            c.root[r, i] = state.root[r, i]
-            for j in range(3):
-                c.frame[r, i, j] = state.frame[r, i, j]
+        n, at = unknowns_of(b.nodes, r), b.rods.vector_start[r]
+        _keep_way(b, c, r)
         turned = _most_turned(b, c, r, n)
         size = 1.0 if turned < FARTHEST else FARTHEST / turned
         for i in range(n):

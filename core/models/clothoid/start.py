@@ -11,9 +11,9 @@ from .samples import move_samples
 
 
 @kernel
-def place_rods(b: Block, room: Room) -> None:
-    """Sample points, velocities and directors of all rods by their curvatures and rates."""
-    for r in range(len(b.rods.degree)):
+def place_rods(b: Block, room: Room, begin: int, stop: int) -> None:
+    """Sample points, velocities and directors of rods begin to stop by their curvatures and rates."""
+    for r in range(begin, stop):
         move_samples(b, room, r)
         for i in range(b.samples.start[r], b.samples.start[r + 1]):
             b.state.x[i, 3] = 0.0

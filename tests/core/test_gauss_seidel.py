@@ -1,0 +1,114 @@
+"""Contact of many clothoids, contact after contact: Coulomb's law at one of them, and rods against theory and the other solver."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tendril.core import Plane, Rod, Scene, Simulation, Stiffness, TendrilError
+from tendril.core.contact.sweeps import Answer, Rows, sweep
+from tendril.core.errors import Array
+from tendril.sample_scenes.experiments import hair
+
+RADIUS = 0.01
+
+
+def solve_one(w: Array, b: Array, mu: float) -> Array:
+    """The force at one contact of one rod that answers with W, by the kernel that sweeps."""
+    half = np.zeros((1, 2, 3, 3))
+    half[0, 0] = np.linalg.cholesky(w)
+    lower = [w[0, 0], w[1, 0], w[1, 1], w[2, 0], w[2, 1], w[2, 2]]
+    rows = Rows(np.zeros((1, 3, 3)), np.zeros((1, 2, 2)), b[None].copy(), np.zeros((1, 3)))
+    answer = Answer(half, np.zeros((1, 3)), np.array([lower]), np.array([[0, -1]]))
+    sweep(1, np.array([mu]), np.ones(1), rows, answer, 0.0, 50, 1e-12, np.zeros((1, 3)))
+    return rows.force[0]
+
+
+def test_one_contact_obeys_coulomb() -> None:
+    rng, met = np.random.default_rng(0), set()
+    for _ in range(400):
+        a = rng.normal(size=(3, 3))
+        w = a @ a.T + 0.5 * np.eye(3)
+        w[0, 1:] *= 0.3  # rods hardly leave each other because they are rubbed
+        w[1:, 0] *= 0.3
+        b, mu = rng.normal(size=3), rng.uniform(0.0, 0.6)
+        r = solve_one(w, b, mu)
+        v = w @ r + b
+        assert r[0] >= 0.0
+        assert v[0] >= -1e-6
+        assert abs(r[0] * v[0]) < 1e-5
+        rubbing = np.linalg.norm(r[1:])
+        assert rubbing <= mu * r[0] + 1e-9
+        if r[0] == 0.0:
+            met.add("apart")
+        elif rubbing < mu * r[0] - 1e-6:
+            met.add("stick")
+            assert np.abs(v[1:]).max() < 1e-6
+        else:
+            met.add("slip")
+            slip = np.linalg.norm(v[1:])
+            assert r[1:] @ v[1:] == pytest.approx(-rubbing * slip, abs=1e-4)
+    assert met == {"apart", "stick", "slip"}
+
+
+def straight(start: Array, end: Array) -> Rod:
+    points = start + np.linspace(0.0, 1.0, 9)[:, None] * (end - start)
+    return Rod.from_points(points, radius=RADIUS, stiffness=Stiffness(1e3, 0.05, 0.05, 0.05, 0.1, 5e-6))
+
+
+@pytest.mark.parametrize(("friction", "slides"), [(0.2, True), (0.7, False)])
+def test_rod_on_a_slope_slides_or_stays(friction: float, slides: bool) -> None:
+    angle, frames = math.radians(25.0), 12
+    up, down = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+    scene = Scene(gravity=9.81 * (math.sin(angle) * down - math.cos(angle) * up))
+    rod = scene.add(straight(RADIUS * up, RADIUS * up + 0.3 * down), "clothoid", elements=2, friction=friction)
+    scene.collide(Plane(), friction=friction)
+    sim = Simulation(scene, 24.0, contact="gauss-seidel", threads=1)
+    for _ in range(frames):
+        frame = sim.step_frame()
+    x, t = frame.positions(rod), frames / 24.0
+    assert np.abs((x - RADIUS * up) @ up).max() < 0.02 * RADIUS
+    way = float((x[0] - RADIUS * up) @ down)
+    if slides:
+        # Backward Euler is ahead by half a step.
+        expected = 0.5 * 9.81 * (math.sin(angle) - friction * math.cos(angle)) * t * (t + 1.0 / 96.0)
+        assert way == pytest.approx(expected, rel=0.02)
+    else:
+        assert abs(way) < 0.01 * RADIUS
+
+
+def crossed(contact: str) -> list[Array]:
+    """Three rods, held at one end, fall on a fourth that lies across."""
+    scene = Scene(rod_contact=True)
+    rods = [straight(np.array([0.0, 0.1 * k, 0.03]), np.array([0.5, 0.1 * k, 0.03])) for k in range(3)]
+    rods.append(straight(np.array([0.3, -0.2, 0.0]), np.array([0.3, 0.5, 0.0])))
+    for rod in rods:
+        scene.clamp(scene.add(rod, "clothoid", elements=3, friction=0.3), "start")
+    sim = Simulation(scene, 24.0, integrator="backward euler", contact=contact, threads=1)
+    for _ in range(10):
+        frame = sim.step_frame()
+        assert frame.report.failures == 0
+    return [frame.positions(k) for k in range(len(rods))]
+
+
+def test_rods_rest_where_those_of_the_other_solver_do() -> None:
+    for ours, theirs in zip(crossed("gauss-seidel"), crossed("coulomb"), strict=True):
+        assert np.abs(ours - theirs).max() < 0.2 * RADIUS
+
+
+def test_what_it_can_not_do_is_refused() -> None:
+    scene = Scene(rod_contact=True)
+    scene.add(straight(np.zeros(3), np.array([1.0, 0.0, 0.0])), "der")
+    with pytest.raises(TendrilError, match="clothoid"):
+        Simulation(scene, contact="gauss-seidel")
+
+
+def test_curls_on_a_head() -> None:
+    """Half a second of a quarter of the hundred curls."""
+    style = hair.STYLISED._replace(strands=25)
+    found = hair.move(style, 12, threads=1)
+    assert found.failures == 0
+    assert found.in_head < 0.2
+    assert found.pressing > 0
+    assert found.steepest < 1.1 * hair.FRICTION
