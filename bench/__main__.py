@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 
 from ..core import Material, Rod, Scene, Simulation
-from . import blender, clothoid_workloads, compact_workloads, contact_workloads, net_workloads, workloads
+from . import (
+    blender,
+    body_workloads,
+    clothoid_workloads,
+    compact_workloads,
+    contact_workloads,
+    net_workloads,
+    workloads,
+)
 from .reference import reference_seconds
 
 SEGMENTS = [200 * 2**k for k in range(7)]  # in one rod
@@ -68,6 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
         *compact_workloads.table(),
         *net_workloads.rows(),
         *clothoid_workloads.rows(),
+        *body_workloads.rows(),
         *blender.rows(),
     ):
         add(name, seconds, limits, **figure)
