@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+import head_of_hair
 import numpy as np
 import pytest
 from tendril.core import Plane, Rod, Scene, Simulation, Stiffness, TendrilError
 from tendril.core.contact.sweeps import Answer, Rows, sweep
 from tendril.core.errors import Array
-from tendril.sample_scenes.experiments import hair
 
 RADIUS = 0.01
 
@@ -106,9 +106,9 @@ def test_what_it_can_not_do_is_refused() -> None:
 
 def test_curls_on_a_head() -> None:
     """Half a second of a quarter of the hundred curls."""
-    style = hair.STYLISED._replace(strands=25)
-    found = hair.move(style, 12, threads=1)
+    style = head_of_hair.STYLISED._replace(strands=25)
+    found = head_of_hair.move(style, 12, threads=1)
     assert found.failures == 0
     assert found.in_head < 0.2
     assert found.pressing > 0
-    assert found.steepest < 1.1 * hair.FRICTION
+    assert found.steepest < 1.1 * head_of_hair.FRICTION

@@ -8,12 +8,10 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-
-from ...core import Rod, Scene, Simulation, Sphere, Stiffness
-from ...core.inspection import acting_contacts
-from .clothoids import drawn
-from .outcome import Number
-from .overlap import of_many
+from tendril.core import Rod, Scene, Simulation, Sphere, Stiffness
+from tendril.core.inspection import acting_contacts
+from tendril.sample_scenes.experiments.clothoids import drawn
+from tendril.sample_scenes.experiments.overlap import of_many
 
 HEAD = 0.1  # m
 FRICTION = 0.2  # the paper's
@@ -21,7 +19,6 @@ FRAMES_PER_SECOND, SUBSTEPS = 24.0, 4  # steps of 10.4 ms; the paper's are of 11
 SHAKES, PERIOD, SWAY = 0.5, 1.0, math.radians(25.0)  # the head begins to shake; s; how far it turns to either side
 EACH = 6  # drawn edges of an element
 DAMPING = 0.02  # s
-COLOURS = ("#6b3f22", "#8a5a2f", "#a8743f", "#4d2b17")
 
 
 class Style(NamedTuple):
@@ -148,19 +145,3 @@ def move(style: Style, frames: int, shown: tuple[int, ...] = (), threads: int | 
         lag=np.array(lag),
         seconds=seconds / frames,
     )
-
-
-def numbers_of(style: Style, found: Moved) -> list[Number]:
-    name = style.name
-    return [
-        Number(f"{name}: strands, elements on average", f"{style.strands}, {np.mean(style.elements()):.3g}"),
-        Number.between(f"{name}: deepest in the head", found.in_head, -math.inf, 0.2, "radii of a strand"),
-        Number.between(f"{name}: of overlaps, deeper than a tenth", found.deep, 0.0, 0.02),
-        Number(f"{name}: deepest in each other at the end", found.deepest, "thicknesses"),
-        Number.equal(f"{name}: steps given up", found.failures, 0),
-        Number.between(f"{name}: contacts between strands that act", found.pressing, style.strands // 4, math.inf),
-        Number.between(f"{name}: friction over pressure at the head", found.steepest, 0.0, 1.1 * FRICTION, "", "0.2"),
-        Number.between(f"{name}: part of contacts with the head that stick", found.sticking, 0.2, 1.0),
-        Number(f"{name}: filled", found.filled, "cm3"),
-        Number(f"{name}: processor time", found.seconds, "s a frame"),
-    ]  # fmt: skip
