@@ -19,7 +19,7 @@ body is where the engine has it, and the engine gets no force, so that it may le
 from __future__ import annotations
 
 import traceback
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,9 @@ from ..holds import are_places, usable
 from ..models.state_of_rods import pack, unpack
 from .block import BodyBlock
 from .rotation import exponential, logarithm, orthonormal
-from .stepping import BodySteps
+
+if TYPE_CHECKING:  # the add-on reads this file before kernels are loaded
+    from .stepping import BodySteps
 
 Flags = NDArray[np.bool_]
 
