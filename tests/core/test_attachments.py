@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from attached_rods import apart
 from tendril.core import Body, Box, Cylinder, Material, Rod, Scene, Simulation, Sphere, TendrilError
 from tendril.core.bodies.ties import Conditions, Ties, measure
 from tendril.core.geometry.frames import transport, turn
@@ -18,16 +19,6 @@ TILTED = rotation_about(np.array([0.36, 0.48, 0.8]), np.array(0.7))
 
 def line(start, end, segments: int = 20, radius: float = RADIUS) -> Rod:
     return Rod.from_points(np.linspace(start, end, segments + 1), radius, PLASTIC)
-
-
-def apart(sim: Simulation) -> float:
-    """How far rods are from where they are attached."""
-    frame, worst = sim.current(), 0.0
-    for one in sim.scene.attachments:
-        first, last = (frame.positions(one.rod)[vertex] for vertex in sim.scene.entries[one.rod].rod.ends(one.edge))
-        point = frame.body_position(one.body) + frame.body_rotation(one.body) @ one.point
-        worst = max(worst, float(np.linalg.norm(point - first - one.at * (last - first))))
-    return worst
 
 
 def momentum(sim: Simulation) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from attached_rods import apart
 from tendril.core import Body, Box, Cylinder, Material, Plane, Rod, Scene, Simulation, Sphere, TendrilError
 
 SOFT = Material(young_modulus=2e7, density=1000.0)
@@ -14,15 +15,6 @@ RADIUS = 0.004
 
 def line(start, end, segments: int = 8) -> Rod:
     return Rod.from_points(np.linspace(start, end, segments + 1), RADIUS, SOFT)
-
-
-def apart(sim: Simulation) -> float:
-    frame, worst = sim.current(), 0.0
-    for one in sim.scene.attachments:
-        first, last = (frame.positions(one.rod)[vertex] for vertex in sim.scene.entries[one.rod].rod.ends(one.edge))
-        point = frame.body_position(one.body) + frame.body_rotation(one.body) @ one.point
-        worst = max(worst, float(np.linalg.norm(point - first - one.at * (last - first))))
-    return worst
 
 
 def crossings(values: np.ndarray, rate: float) -> float:
