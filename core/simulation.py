@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,6 +133,7 @@ class Simulation:
         self._around = Surroundings(scene, self.blocks, self._vertices, self._places)
         self._gauge: StrainGauge | None = None  # made when first needed
         self._factors: dict[RodId, Factors] = {}
+        self._growing: dict[int, Any] = {}  # blocks with rods that get longer evenly through the next frame
         self._work = Work()
         self._holds.follow_paths(self.time)
         self._send_holds(self._holds.poses())
@@ -207,13 +208,16 @@ class Simulation:
     def grow(self, rod: int, length: float | None = None, curvature: ArrayLike | None = None) -> None:
         """Gives a "clothoid" rod another natural length (m), or another natural twist and curvatures (1/m): three numbers, or a row
         of them for each node. Called before every frame, a little at a time, it is growth. Sample points stay as many as the rod
-        was described with: describe it as long as it will be, and let it begin shorter."""
+        was described with: describe it as long as it will be, and let it begin shorter: in the first frame it is so at once."""
         whole("rod", rod, 0, len(self.scene.entries) - 1)
         block_number, number = self._rods[rod]
         block = self.blocks[block_number]
         if not hasattr(block, "grow"):
             raise TendrilError("rod", rod, 'only rods of the model "clothoid" grow')
         block.grow(number, length, curvature)
+        self._growing[block_number] = block
+        if self.frame == self.first_frame:  # so it begins
+            self._arrive_at_lengths()
 
     def step_frame(self) -> Frame:
         """Goes one frame further. Never raises and never gives a NaN; the frame's report says how it went."""
@@ -226,6 +230,7 @@ class Simulation:
         else:
             self._free_substeps()
         self._holds.arrive()
+        self._arrive_at_lengths()
         if self._bodies is not None:
             self._bodies.motion.arrive()
         self.frame += 1
@@ -234,12 +239,12 @@ class Simulation:
     def _free_substeps(self) -> None:
         h = 1.0 / (self.frame_rate * self.substeps)
         # What runs evenly through the frame needs no Python between substeps.
-        even = not (self._holds.uneven or self._around.uneven or self._bodies)
+        even = not (self._holds.uneven or self._around.uneven or self._growing or self._bodies)
         count = self.substeps if even else 1
         for k in range(count, self.substeps + 1, count):
             at = k / self.substeps
             time = self._time_at(at)
-            self._holds.advance(at, time)
+            self._advance(at, time)
             if self._bodies is not None:
                 self._bodies.motion.advance(at, time)
             # Loads act all through a step as they do in its middle: of second order, as the integrator is.
@@ -266,13 +271,23 @@ class Simulation:
         """Sends holds and colliders to where they are at a fraction of the frame; where they were before is the beginning."""
         assert self._contact is not None
         time = self._time_at(fraction)
-        self._holds.advance(fraction, time)
+        self._advance(fraction, time)
         self._contact.colliders.advance(fraction, time)
         self._contact.colliders.put()
         self._send_holds(self._holds.poses())
         if self._bodies is not None:
             self._bodies.motion.advance(fraction, time)
             self._bodies.aim()
+
+    def _advance(self, fraction: float, time: float) -> None:
+        self._holds.advance(fraction, time)
+        for block in self._growing.values():
+            block.grow_to(fraction)
+
+    def _arrive_at_lengths(self) -> None:
+        for block in self._growing.values():
+            block.arrive()
+        self._growing.clear()
 
     def _time_at(self, fraction: float) -> float:
         """At the frame's end this is the next frame's `time` to the last bit, from where a restored run goes on."""
@@ -348,12 +363,14 @@ class Simulation:
     ) -> None:
         """Makes a rod other than it was described, from now on: factors on its stiffness against bending and twisting, its damping,
         the natural length of all its segments, and its natural curvature. It is no part of the state: who restores one says it
-        again. Rods of the models der, net and compact can change."""
+        again. Rods of the models der, net, compact and clothoid can change; clothoids grow evenly through the next frame."""
         number = whole("rod", rod, 0, len(self.scene.entries) - 1)
         factors = check_factors(stiffness, damping, length, curl)
         block, k = self._rods[number]
         refuse_others(self.scene.entries[number].model)
         self.blocks[block].alter(k, factors)  # type: ignore[attr-defined]
+        if hasattr(self.blocks[block], "grow_to"):
+            self._growing[block] = self.blocks[block]
         self._factors[number] = factors
         if self._gauge is not None:
             self._gauge.alter(number, factors)
@@ -384,6 +401,7 @@ class Simulation:
                 raise TendrilError("rod", one.rod, "with bodies on it the model corde finds no rest at once: take net")
         size = max((entry.rod.length for entry in self.scene.entries), default=1.0)
         springy = max((float(entry.rod.bend.max()) / entry.rod.length for entry in self.scene.entries), default=0.0)
+        self._arrive_at_lengths()
         self._holds.advance(0.0, self.time)
         for _ in range(4):
             if not self._come_to_rest(still * size, most_steps):
@@ -474,7 +492,7 @@ class Simulation:
         """Sends what is prescribed to a part of the way between two moments of the frame."""
         at = end if part == 1.0 else begin + part * (end - begin)
         time = self._time_at(at)
-        self._holds.advance(at, time)
+        self._advance(at, time)
         self._send_holds(self._holds.poses())
         if self._bodies is not None:
             self._bodies.motion.advance(at, time)

@@ -1,7 +1,8 @@
 """How rods and nets are strained at a moment, edge by edge: what one colours them by.
 
 From positions and directors alone, so that it is the same for all models of rods; models with joints tell it of their own elements,
-because joints have frames that nobody else sees, and one whose lengths are constraints tells their forces.
+because joints have frames that nobody else sees, those whose lengths are constraints tell their forces, and curved elements know
+better than the straight edges between their points.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Ints = NDArray[np.int64]
 
 # Lengths of the others are constraints. Of these compact knows the forces.
 STRETCHING = ("der", "net", "corde")
-OWN = ("net", "compact", "corde")  # models that measure themselves
+OWN = ("net", "compact", "corde", "clothoid")  # models that measure themselves
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class StrainGauge:
         for block, natural, model, (x, directors) in zip(blocks, self._naturals, self._models, samples, strict=True):
             if model in OWN:
                 found.append(block.strains())  # type: ignore[attr-defined]
-                tensions.append(block.tension())  # type: ignore[attr-defined]
+                tensions.append(block.tension() if model != "clothoid" else None)  # type: ignore[attr-defined]
             else:
                 found.append(natural.measure(x, directors))
                 tensions.append(natural.stretching * found[-1][:, 0] if model in STRETCHING else None)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import Array, TendrilError, not_negative, number, positive
 
-MODELS = ("der", "net", "compact")
+MODELS = ("der", "net", "compact", "clothoid")
 
 
 class Factors(NamedTuple):

@@ -17,7 +17,7 @@ def cantilever(model, **options):
     return Simulation(scene, threads=1)
 
 
-@pytest.mark.parametrize("model", ["der", "net", "compact"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid"])
 def test_twice_as_stiff_sinks_half_as_far_and_back(model):
     sim = cantilever(model)
     assert sim.settle()
@@ -30,7 +30,7 @@ def test_twice_as_stiff_sinks_half_as_far_and_back(model):
     assert sim.current().positions(0)[-1, 2] == pytest.approx(plain, rel=1e-6)
 
 
-@pytest.mark.parametrize("model", ["der", "net", "compact"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid"])
 def test_a_grown_rod_is_as_long_as_heavy_and_as_stiff_as_one_made_so(model):
     sim = cantilever(model)
     sim.alter(0, length=1.5)
@@ -58,7 +58,7 @@ def test_a_rod_that_never_stretches_is_as_long_as_it_has_grown_in_every_frame():
     assert sim.energies().kinetic < 1e-3 * abs(sim.energies().gravity)
 
 
-@pytest.mark.parametrize("model", ["der", "net", "compact"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid"])
 def test_curl_scales_the_natural_curvature(model):
     """An arc of a circle of radius 1 becomes one of radius a half."""
     a = np.linspace(0.0, 1.0, 41)
@@ -73,7 +73,7 @@ def test_curl_scales_the_natural_curvature(model):
     assert np.abs(sim.strains().bending(0)).max() < 1e-4
 
 
-@pytest.mark.parametrize("model", ["der", "compact"])
+@pytest.mark.parametrize("model", ["der", "compact", "clothoid"])
 def test_damping_takes_motion_out(model):
     still = []
     for damping in (0.0, 20.0):
@@ -84,7 +84,7 @@ def test_damping_takes_motion_out(model):
     assert still[1] < 0.5 * still[0]
 
 
-@pytest.mark.parametrize("model", ["der", "compact"])
+@pytest.mark.parametrize("model", ["der", "compact", "clothoid"])
 def test_a_restored_run_has_the_same_bits(model):
     """Also over frames in which it does not grow any more."""
 

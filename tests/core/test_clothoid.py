@@ -157,7 +157,7 @@ def test_growth() -> None:
     rod = scene.add(rope(line(20)), "clothoid", elements=3)
     scene.clamp(rod, "start")
     sim = Simulation(scene, threads=1)
-    sim.blocks[0].grow(0, length=2.0, curvature=(0.0, 0.0, 1.0))
+    sim.grow(0, length=2.0, curvature=(0.0, 0.0, 1.0))
     settled(sim)
     x = sim.current().positions(rod)
     assert np.hypot(x[-1, 0], np.linalg.norm(x[-1, 1:])) == pytest.approx(2.0 * np.sin(1.0), rel=1e-6)

@@ -9,6 +9,7 @@ import numpy as np
 from ...errors import Array, TendrilError, array, positive
 from ...scene import Entry, Hold
 from ...workers import Workers
+from ..alteration import Factors
 from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import (
@@ -40,7 +41,9 @@ from .coupled import (
     weigh_steps,
 )
 from .fit import Fit
+from .growth import Growth
 from .layout import for_coupling
+from .measures import edge_strains
 from .samples import drawn_directors
 from .start import place_rods, start_moving
 from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, step_rods
@@ -82,11 +85,11 @@ class ClothoidBlock:
         self._kept: State | None = None
         self._rows_known = False  # those of the coupled step are those of the state
         self.state_size = sum(array.size for array in b.state)
-        pieces = min(workers.most_pieces, self._rods)
-        points = max(int(np.diff(b.gauss.start).max()), int(np.diff(b.samples.start).max())) + 8
-        unknowns = int(np.diff(b.rods.vector_start).max())
-        self._rooms = [make_room(points, max(unknowns, 12)) for _ in range(pieces)]
-        self._workings = [make_workings(max(unknowns, 12)) for _ in range(pieces)]
+        self._growth = Growth(b)
+        self._grown: set[int] = set()  # rods whose sample points do not know it yet
+        self._stale = False  # masses and Gauss points don't
+        self._rooms = self._make_rooms()
+        self._workings = [make_workings(max(self.most_unknowns, 12)) for _ in self._rooms]
         self._hold_rods = np.array([number for number, _ in holds], dtype=np.int64)
         self._hold_frames = b.state.frame[self._hold_rods].copy()  # what a hold's rotation turns
         self._hold_tangents = self._hold_frames[:, :, 0].copy()
@@ -98,6 +101,13 @@ class ClothoidBlock:
         if any(v.any() for v in velocities):
             start_moving(b, self._rooms[0], self._velocities_of_gauss(velocities))
             place_rods(b, self._rooms[0], 0, self._rods)
+
+    def _make_rooms(self) -> list[Room]:
+        b = self.arrays
+        points = max(int(np.diff(b.gauss.start).max()), int(np.diff(b.samples.start).max())) + 8
+        return [
+            make_room(points, max(self.most_unknowns, 12)) for _ in range(min(self._workers.most_pieces, self._rods))
+        ]
 
     def _drawn_edges(self) -> tuple[Ints, Ints, Ints]:
         """The samples where each drawn edge begins and ends, and that before the middle of it."""
@@ -150,6 +160,11 @@ class ClothoidBlock:
         self.turns()[:] = turns
         return self.arrays.geometry.sample_frame.copy()
 
+    def strains(self) -> Array:
+        """(E, 3) stretch, bending and twist of the drawn edges."""
+        one, two, _ = self._edges_drawn
+        return edge_strains(self.arrays, one, two)
+
     def point_velocities(self, generalized: Array, out: Array) -> None:
         moved = np.empty((len(out), 4))
         steps_of_samples(self.arrays, self._refresh_rows().rows, np.arange(self._rods), generalized, moved)
@@ -159,6 +174,7 @@ class ClothoidBlock:
         forces_of_samples(self.arrays, self._refresh_rows().rows, np.arange(self._rods), forces, out)
 
     def _refresh_rows(self) -> Coupled:
+        self._follow_growth()
         if self._coupled is None:
             self._coupled = for_coupling(self.arrays)
         if not self._rows_known:
@@ -184,6 +200,7 @@ class ClothoidBlock:
         self._measured = False
 
     def weight(self, gravity: Array, out: Array) -> None:
+        self._follow_growth()
         np.multiply(self._sample_mass[:, :1], gravity, out=out)
         self.arrays.forces.gravity[:] = gravity
         self._weights[:] = out
@@ -199,6 +216,7 @@ class ClothoidBlock:
         calm: bool,
         skip: Flags | None = None,
     ) -> None:
+        self._place_grown()  # contact has looked where they were; air does not hinder growth
         b = self.arrays
         # Weight acts along the whole curve, as the series or the Gauss points have it, and not at the sample points.
         b.forces.load[:] = point_forces - self._weights
@@ -210,6 +228,7 @@ class ClothoidBlock:
         self._run(Step(h, count, scheme, air_density, self._tolerance), self._none if skip is None else skip)
 
     def _run(self, step: Step, skip: Flags) -> None:
+        self._follow_growth()
         b = self.arrays
         self._workers.run(
             lambda first, last, piece: step_rods(
@@ -235,24 +254,52 @@ class ClothoidBlock:
 
     def grow(self, rod: int, length: float | None = None, curvature: object = None) -> None:
         """Gives the block's rod another natural length (m), or natural twist and curvatures: one vector or one per node."""
-        b = self.arrays
-        if length is not None:
-            length = positive("length", length, "m")
-            elements = slice(int(b.nodes.element_start[rod]), int(b.nodes.element_start[rod + 1]))
-            b.state.length[elements] *= length / b.state.length[elements].sum()
-            self._weigh()
-        if curvature is not None:
-            nodes = slice(int(b.nodes.start[rod]), int(b.nodes.start[rod + 1]))
-            count = nodes.stop - nodes.start
-            cure = f"give twist and two curvatures in 1/m: three numbers, or {count} rows of them, one per node"
-            given = np.asarray(curvature)
-            b.state.natural[nodes] = array("curvature", curvature, (3,) if given.ndim == 1 else (count, 3), cure)
         if length is None and curvature is None:
             raise TendrilError("length", None, "give a length, a curvature, or both")
+        given = None
         if length is not None:
-            place_rods(b, self._rooms[0], rod, rod + 1)
+            length = positive("length", length, "m")
+        if curvature is not None:
+            count = int(np.diff(self.arrays.nodes.start)[rod])
+            cure = f"give twist and two curvatures in 1/m: three numbers, or {count} rows of them, one per node"
+            given = array("curvature", curvature, (3,) if np.asarray(curvature).ndim == 1 else (count, 3), cure)
+        self._growth.describe(self.arrays, rod, length, given)
+        self._follow_later()
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        """Makes a rod other than it was described, or than `grow` made it."""
+        self._growth.alter(self.arrays, rod, factors)
+        self._follow_later()
+
+    def grow_to(self, fraction: float) -> None:
+        """Rods that were altered are as long as at this fraction of the way to their new lengths."""
+        self._grown |= self._growth.lengthen(self.arrays, fraction)
+        self._follow_later()
+
+    def arrive(self) -> None:
+        """They are as long as they are to be."""
+        self.grow_to(1.0)
+        self._growth.stay(self.arrays)
+        self._place_grown()
+
+    def _place_grown(self) -> None:
+        for rod in self._grown:
+            place_rods(self.arrays, self._rooms[0], rod, rod + 1)
+        self._grown.clear()
+
+    def _follow_later(self) -> None:
+        self._stale = True
         self._measured = False
         self._rows_known = False
+
+    def _follow_growth(self) -> None:
+        if not self._stale:
+            return
+        self._stale = False
+        self._weigh()
+        before, self.arrays = self.arrays, self._growth.follow(self.arrays)
+        if self.arrays is not before:
+            self._rooms = self._make_rooms()
 
     # A coupled step ------------------------------------------------------------------------------------------------
 
@@ -405,7 +452,9 @@ class ClothoidBlock:
 
     def unpack_state(self, state: Array) -> None:
         unpack(state, self.arrays.state)
-        self._weigh()
+        self._grown.clear()
+        self._growth.stay(self.arrays)
+        self._stale = True
         self._measured = False
         self._rows_known = False
 

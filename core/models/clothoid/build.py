@@ -14,11 +14,9 @@ from ...rod import Rod
 from ...scene import MOST_ELEMENTS, Elements, Entry, Hold
 from .arrays import Block, Ints
 from .fit import Fit, Polyline, draw, fit
-from .layout import Outline, arrange
+from .layout import Outline, arrange, panels_of
 
 LEAST_ELEMENTS = 4  # unless told: a straight rod, too, is to swing in more than one way
-PANEL = 4.0  # rad of turning that eight Gauss points are trusted with: products of places to 1e-8
-MOST_PANELS = 64
 SAG = 0.25  # radii: how far an edge between sample points may be off the curve
 TURNING = 0.5  # rad between sample points
 MOST_SAMPLES = 600  # on a rod, if the drawn points are fewer
@@ -176,10 +174,8 @@ def _outline(rod: Rod, shape: Shapes, degree: int, touching: bool) -> tuple[Outl
     turning = max(float(np.linalg.norm(k, axis=1).max()) for k in kappa)
     samples, rows, edge_of = _sample_places(rod, s, bent, turning) if touching else _vertices(s)
     stiffness, mass, inertia = _elements(rod, s / length, elements, degree)
-    size = length / elements
-    last = [k[np.minimum(np.arange(elements) + degree, len(k) - 1)] for k in kappa]
-    largest = np.max([np.linalg.norm(k[:elements], axis=1) for k in (*kappa, *last)], axis=0)
-    panels = np.clip(np.ceil(largest * size / PANEL), 1, MOST_PANELS).astype(np.int64)
+    curved = np.max([np.linalg.norm(k, axis=1) for k in kappa], axis=0)
+    panels = panels_of(curved[:elements], curved[degree:], np.full(elements, length / elements))
     half = 0.5 * np.diff(samples)
     edge_mass = np.stack([rod.mass_per_length] * 3 + [rod.inertia_per_length], axis=1)
     sample_mass = np.zeros((len(samples), 4))

@@ -10,6 +10,9 @@ from ...errors import Array
 from .arrays import Block, Coupled, Forces, Geometry, Holds, Ints, Log, Nodes, Points, Rods, Stage, State
 from .potential import GAUSS, NODES, WEIGHTS
 
+PANEL = 4.0  # rad of turning that eight Gauss points are trusted with: products of places to 1e-8
+MOST_PANELS = 64
+
 
 @dataclass
 class Outline:
@@ -21,7 +24,7 @@ class Outline:
     stiffness: Array  # (N, 3, 3)
     mass: Array  # (N,) kg/m
     inertia: Array  # (N,) kg m
-    panels: Array  # (N,) of Gauss points on each element
+    panels: Ints  # (N,) of Gauss points on each element
     samples: Array  # (S,) where the sample points are, from 0 to 1
     sample_mass: Array  # (S, 4) of the whole rod
     radii: Array  # (S, 2)
@@ -51,8 +54,12 @@ def arrange(outlines: list[Outline]) -> Block:
     element_start = _starts([o.elements for o in outlines])
     unknowns = [6 + 3 * o.nodes for o in outlines]
     sample_start = _starts([len(o.samples) for o in outlines])
-    gauss_start = _starts([GAUSS * int(o.panels.sum()) for o in outlines])
-    k, e, s, g, v = (int(a[-1]) for a in (node_start, element_start, sample_start, gauss_start, _starts(unknowns)))
+    gauss = gauss_points(
+        np.concatenate([o.panels for o in outlines]),
+        np.concatenate([np.stack([o.mass, o.mass, o.mass, o.inertia], axis=1) for o in outlines]),
+        element_start,
+    )
+    k, e, s, v = (int(a[-1]) for a in (node_start, element_start, sample_start, _starts(unknowns)))
 
     def zeros(*shape: int) -> Array:
         return np.zeros(shape)
@@ -63,6 +70,7 @@ def arrange(outlines: list[Outline]) -> Block:
             zeros(s, 4), zeros(s, 3), zeros(s, 3),
         )  # fmt: skip
 
+    started = state()
     block = Block(
         rods=Rods(
             degree=np.array([o.degree for o in outlines], dtype=np.int64),
@@ -80,43 +88,50 @@ def arrange(outlines: list[Outline]) -> Block:
             np.concatenate([o.stiffness for o in outlines]),
             np.concatenate([o.mass for o in outlines]),
         ),
-        gauss=_gauss_points(outlines, element_start, gauss_start),
+        gauss=gauss,
         samples=_sample_points(outlines, element_start, sample_start),
-        state=state(),
+        state=started,
         saved=state(),
         holds=Holds(zeros(2, rods, 3), np.tile(np.eye(3), (2, rods, 1, 1))),
         forces=Forces(zeros(3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
-        stage=Stage(zeros(g, 4), zeros(g, 4), zeros(k, 3), zeros(rods, 3), zeros(rods, 3), zeros(s, 4)),
-        geometry=Geometry(
-            zeros(g, 4), zeros(g, 4), zeros(g, 3, 3), zeros(s, 3, 3), zeros(g, 3), zeros(g, 3), zeros(s, 3), zeros(s, 3),
-            zeros(g, 4),
-        ),
+        stage=stage_of(len(gauss.element), started),
+        geometry=geometry_of(len(gauss.element), s),
         log=Log(zeros(rods, 4), zeros(rods, 5)),
     )  # fmt: skip
     block.state.length[:] = np.concatenate([np.full(o.elements, o.length / o.elements) for o in outlines])
     return block
 
 
-def _gauss_points(outlines: list[Outline], element_start: Ints, start: Ints) -> Points:
-    elements, fractions, masses, weights = [], [], [], []
-    for o, first in zip(outlines, element_start, strict=False):
-        for k in range(o.elements):
-            panels = int(o.panels[k])
-            at = (np.arange(panels)[:, None] + NODES).ravel() / panels
-            weight = np.tile(WEIGHTS / panels, panels)
-            elements.append(np.full(len(at), first + k))
-            fractions.append(at)
-            weights.append(weight)
-            masses.append(weight[:, None] * [o.mass[k], o.mass[k], o.mass[k], o.inertia[k]])
-    count = int(start[-1])
-    return Points(
-        start,
-        np.concatenate(elements).astype(np.int64),
-        np.concatenate(fractions),
-        np.concatenate(masses),
-        np.zeros((count, 2)),
-        np.concatenate(weights),
-    )
+def stage_of(gauss: int, state: State) -> Stage:
+    def zeros(*shape: int) -> Array:
+        return np.zeros(shape)
+
+    rods, kappa, x = len(state.root), state.kappa.shape, state.x.shape
+    return Stage(zeros(gauss, 4), zeros(gauss, 4), zeros(*kappa), zeros(rods, 3), zeros(rods, 3), zeros(*x))
+
+
+def geometry_of(gauss: int, samples: int) -> Geometry:
+    g, s = gauss, samples
+    shapes = ((g, 4), (g, 4), (g, 3, 3), (s, 3, 3), (g, 3), (g, 3), (s, 3), (s, 3), (g, 4))
+    return Geometry(*(np.zeros(shape) for shape in shapes))
+
+
+def panels_of(first: Array, last: Array, length: Array) -> Ints:
+    """(E,) of Gauss points on elements that are as curved and twisted as this where they begin and where they end (1/m)."""
+    return np.asarray(np.clip(np.ceil(np.maximum(first, last) * length / PANEL), 1, MOST_PANELS).astype(np.int64))
+
+
+def gauss_points(panels: Ints, mass: Array, element_start: Ints) -> Points:
+    """On elements with so many panels (E,), that have mass (E, 4) per length."""
+    elements, fractions, weights = [], [], []
+    for k, count in enumerate(panels.tolist()):
+        elements.append(np.full(GAUSS * count, k))
+        fractions.append((np.arange(count)[:, None] + NODES).ravel() / count)
+        weights.append(np.tile(WEIGHTS / count, count))
+    element, weight = np.concatenate(elements).astype(np.int64), np.concatenate(weights)
+    start = np.searchsorted(element, element_start).astype(np.int64)
+    fraction = np.concatenate(fractions)
+    return Points(start, element, fraction, weight[:, None] * mass[element], np.zeros((len(element), 2)), weight)
 
 
 def _sample_points(outlines: list[Outline], element_start: Ints, start: Ints) -> Points:
