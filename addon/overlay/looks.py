@@ -73,11 +73,14 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
 
     ids = range(part.first_rod, part.first_rod + len(part.described.rods))
     frame, strains = simulation.current(), simulation.strains()
-    points, edges, directors, kinetic, starts = [], [], [], 0.0, [0]
+    points, edges, directors, kinetic, starts, natural = [], [], [], 0.0, [0], 0.0
     for k in ids:
         rod, x = simulation.scene.entries[k].rod, frame.positions(k)
         ends = _ends(rod)
-        mass = rod.mass_per_length * rod.rest_lengths
+        spans = np.linalg.norm(x[ends[:, 1]] - x[ends[:, 0]], axis=1)
+        spans /= np.maximum(1.0 + strains.stretch(k), 1e-9)  # natural lengths, as they are now
+        natural += float(spans.sum())
+        mass = rod.mass_per_length * spans
         at = np.bincount(ends[:, 0], 0.5 * mass, len(x)) + np.bincount(ends[:, 1], 0.5 * mass, len(x))
         kinetic += 0.5 * float(at @ (frame.velocities(k) ** 2).sum(axis=1))
         points.append(x)
@@ -97,10 +100,9 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
     touching = acting_contacts(simulation)
     mine = np.isin(touching.rods, ids).any(axis=1)
     length = float(np.linalg.norm(x[ends[:, 1]] - x[ends[:, 0]], axis=1).sum())
-    rest = sum(float(simulation.scene.entries[k].rod.rest_lengths.sum()) for k in ids)
     numbers = Numbers(
         length=length,
-        stretch=length / rest - 1.0,
+        stretch=length / natural - 1.0,
         elastic=float(elastic_energies(simulation)[ids.start : ids.stop].sum()),
         kinetic=kinetic,
         tension=float(values["TENSION"].max()) if known else None,

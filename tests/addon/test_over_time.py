@@ -2,8 +2,15 @@
 
 import bpy
 import numpy as np
+import pytest
 from tendril.addon import memory
+from tendril.addon.bridge.curves import read_rows
+from tendril.addon.overlay.looks import look_of
 from tendril.tests.addon.building import line, make_rod, play, ring, status
+from tendril.tests.addon.test_bake import key_rows
+from tendril.tests.addon.test_hair import make_hair
+
+both = pytest.mark.parametrize("model", ["der", "clothoid"])
 
 
 def animate(owner, path, values, index=-1):
@@ -19,10 +26,11 @@ def straight(n=12):
     return np.stack([np.linspace(0.0, 1.0, n), np.zeros(n), np.zeros(n)], axis=1)
 
 
-def test_a_rod_grows_from_what_was_drawn():
+@both
+def test_a_rod_grows_from_what_was_drawn(model):
     scene = bpy.context.scene
     scene.use_gravity = False
-    obj = make_rod(("POLY", straight()), start_hold="CLAMP", radius=0.02)
+    obj = make_rod(("POLY", straight()), start_hold="CLAMP", radius=0.02, model=model)
     animate(obj.tendril, "length_factor", {1: 0.5, 11: 1.0})
     scene.tendril.drag = 20.0
     shown = play(obj, 30)
@@ -30,6 +38,9 @@ def test_a_rod_grows_from_what_was_drawn():
     assert ends[0] == 1.0
     assert 1.2 < ends[1] < 1.7
     assert abs(ends[2] - 2.0) < 0.01
+    numbers = look_of(scene, obj.tendril.uid).numbers
+    assert abs(numbers.length - 2.0) < 0.01
+    assert abs(numbers.stretch) < 0.01  # it has grown, nothing pulls
     scene.frame_set(5)
     assert "outdated" not in memory.info(scene)
 
@@ -59,11 +70,12 @@ def test_gravity_that_turns_round():
     assert heights[0] < 0.0 < heights[1]
 
 
-def test_curl_straightens_a_ring_of_wire():
+@both
+def test_curl_straightens_a_ring_of_wire(model):
     scene = bpy.context.scene
     scene.use_gravity, scene.tendril.drag = False, 10.0
     arc = ring(24)[:18]
-    obj = make_rod(("POLY", arc), start_hold="CLAMP", radius=0.005, material="SPRING_STEEL")
+    obj = make_rod(("POLY", arc), start_hold="CLAMP", radius=0.005, material="SPRING_STEEL", model=model)
     animate(obj.tendril, "curl_factor", {1: 1.0, 8: 0.0})
     shown = play(obj, 40)
     length = np.linalg.norm(np.diff(shown[1], axis=0), axis=1).sum()
@@ -101,8 +113,9 @@ def make_beam(**settings):
     return make_rod(("POLY", straight()), start_hold="CLAMP", radius=0.02, rest_shape="STRAIGHT", **stiff, **settings)
 
 
-def test_a_rod_that_gets_four_times_as_stiff_sags_a_fourth_as_much():
-    beam = make_beam()
+@both
+def test_a_rod_that_gets_four_times_as_stiff_sags_a_fourth_as_much(model):
+    beam = make_beam(model=model)
     bpy.context.scene.tendril.drag = 40.0
     animate(beam.tendril, "stiffness_factor", {24: 1.0, 26: 4.0})
     shown = play(beam, 60)
@@ -111,11 +124,12 @@ def test_a_rod_that_gets_four_times_as_stiff_sags_a_fourth_as_much():
     assert abs(sags[1] / sags[0] - 0.25) < 0.01
 
 
-def test_damping_that_rises_takes_the_swing_out():
+@both
+def test_damping_that_rises_takes_the_swing_out(model):
     """The same rod with and without it: an eighth of critical damping leaves a hundredth after two seconds."""
     swings = []
     for most in (1.0, 500.0):
-        beam = make_beam()
+        beam = make_beam(model=model)
         beam.tendril.damping_time = 2e-5
         animate(beam.tendril, "damping_factor", {1: 1.0, 12: 1.0, 13: most})
         shown = play(beam, 60)
@@ -124,3 +138,53 @@ def test_damping_that_rises_takes_the_swing_out():
         bpy.data.objects.remove(beam)
     assert swings[0][0] == swings[1][0]
     assert swings[1][1] < 0.2 * swings[0][1]
+
+
+def animated_clothoid():
+    """A curl that is drawn, grows, curls more and stiffens."""
+    obj = make_rod(("POLY", ring(24)[:14]), start_hold="CLAMP", radius=0.01, model="clothoid")
+    animate(obj.tendril, "length_factor", {1: 1.0, 10: 1.5})
+    animate(obj.tendril, "curl_factor", {1: 1.0, 10: 1.4})
+    animate(obj.tendril, "stiffness_factor", {1: 1.0, 10: 5.0})
+    animate(obj.tendril, "damping_factor", {1: 1.0, 10: 3.0})
+    return obj
+
+
+def test_a_baked_clothoid_grows_as_it_is_played():
+    scene = bpy.context.scene
+    scene.frame_end = 12
+    obj = animated_clothoid()
+    shown = play(obj, 12)
+    lengths = [float(np.linalg.norm(np.diff(shown[k], axis=0), axis=1).sum()) for k in (1, 12)]
+    assert abs(lengths[1] / lengths[0] - 1.5) < 0.02
+    memory.forget(scene)
+    again = play(obj, 12)
+    assert all(np.array_equal(again[k], shown[k]) for k in shown)
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    for number, rows in enumerate(key_rows(obj), start=1):
+        np.testing.assert_array_equal(rows, shown[number])
+
+
+def test_hair_of_clothoids_grows_and_curls_and_goes_on_from_a_state_in_the_middle(tmp_path):
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hair.blend"))
+    scene.frame_end, scene.tendril.use_disk_cache = 14, True
+    hair = make_hair(model="clothoid", strands=4)
+    animate(hair.tendril, "length_factor", {1: 1.0, 14: 2.0})
+    animate(hair.tendril, "curl_factor", {1: 1.0, 14: 0.2})
+    shown = play(hair, 14)
+    simulation = memory.simulation_of(scene)
+    drawn = sum(entry.rod.length for entry in simulation.scene.entries)
+    assert simulation.blocks[0].arrays.state.length.sum() == pytest.approx(2.0 * drawn, rel=1e-6)
+    chords = np.linalg.norm(np.diff(shown[14].reshape(4, 8, 3), axis=1), axis=2).sum()
+    assert 1.8 * drawn < chords < 2.0 * drawn
+    memory.running_of(scene).cut(8)
+    scene.frame_set(8)
+    for frame in range(9, 15):
+        scene.frame_set(frame)
+        assert np.array_equal(read_rows(hair.data), shown[frame])
+    scene.tendril.bake_to = "DISK"
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    for frame in (5, 14):
+        scene.frame_set(frame)
+        assert np.array_equal(read_rows(hair.data), shown[frame])
