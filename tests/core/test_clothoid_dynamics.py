@@ -49,7 +49,7 @@ def solve(p: Probe):
     workings = p.block._workings[0]
     equation_here(p.b, p.room, workings)
     n = p.n
-    return p.room.matrix[:n, :n].copy(), p.room.second[:n, :n].copy(), *workings.force[:, :n].copy()
+    return workings.inertia[:n, :n].copy(), workings.slope[:n, :n].copy(), *workings.force[:, :n].copy()
 
 
 @pytest.mark.parametrize("turns", [0.5, 4.0])

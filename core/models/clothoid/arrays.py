@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from .series import COLUMNS, LANES, MOST_TERMS, make_terms
+from .moving import COLUMN, LANES, make_lanes
+from .series import COLUMNS, make_terms
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -164,26 +165,26 @@ class Room(NamedTuple):
 class Workings(NamedTuple):
     """What a worker needs for the equation of motion; see `dynamics.py`."""
 
-    speed: Array  # (T, 9) terms of the frame's rate
-    bias: Array  # (T, 9) of its second
-    modes: Array  # (T, 9 LANES)
-    rates: Array  # (T, 9 LANES)
-    rotation: Array  # (T, 18)
-    spinning: Array  # (T, 18)
-    fields: Array  # (T, 48)
+    lanes: Array  # (T, TERM) terms of all lanes, see `moving.py`
+    flat: Array  # (T TERM,) the same
     at_nodes: Array  # (12, 48) the fields at Gauss points
-    gram: Array  # (22, 48)
+    dots: Array  # (6, 16)
+    outer: Array  # (7, 48)
+    ends: Array  # (3, 144)
     mass: Array  # (12, 12)
     rate: Array  # (12, 12)
     pull: Array  # (12,)
     weight: Array  # (12,)
-    pulled: Array  # (3,)
-    sums: Array  # (48,)
-    local: Array  # (12, n) how an unknown moves the piece: shift and turn of its beginning, modes
-    turning: Array  # (12, n) the rate of that
+    pulled: Array  # (3,) acceleration of the beginning of the piece
+    hats: Array  # (2, 2) by how much the nodes of the element bend the piece
+    sums: Array  # (9,)
+    local: Array  # (6, n) how an unknown moves the beginning of the piece: shift and turn
+    turning: Array  # (6, n) the rate of that
     one: Array  # (12, n)
     two: Array  # (12, n)
     force: Array  # (2, n) A, and the force of weight
+    inertia: Array  # (n, n) M
+    slope: Array  # (n, n) the derivative of A by the velocities
 
 
 BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT = range(3)
@@ -230,9 +231,10 @@ def make_room(points: int, unknowns: int) -> Room:
 
 
 def make_workings(unknowns: int) -> Workings:
-    t, n = MOST_TERMS + 3, unknowns
+    n = LANES * (-(-unknowns // LANES))  # whole vector registers
     shapes = (
-        (t, 9), (t, 9), (t, 9 * LANES), (t, 9 * LANES), (t, 18), (t, 18), (t, 48), (12, 48), (22, 48), (12, 12), (12, 12),
-        (12,), (12,), (3,), (48,), (12, n), (12, n), (12, n), (12, n), (2, n),
+        (12, COLUMN), (6, 2 * LANES), (7, COLUMN), (3, 3 * COLUMN), (12, 12), (12, 12), (12,), (12,), (3,), (2, 2), (9,),
+        (6, n), (6, n), (12, n), (12, n), (2, n), (n, n), (n, n),
     )  # fmt: skip
-    return Workings(*(np.zeros(shape) for shape in shapes))
+    lanes = make_lanes()
+    return Workings(lanes, lanes.reshape(-1), *(np.zeros(shape) for shape in shapes))

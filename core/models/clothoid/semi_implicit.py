@@ -24,12 +24,13 @@ def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, star
     """
     state, at, n = b.state, b.rods.vector_start[r], unknowns_of(b.nodes, r)
     equation_of_motion(b, room, w, r)
-    matrix, slope, right = room.matrix, room.second, room.step
+    matrix, right = room.matrix, room.step
     for i in range(n):
         right[i] = w.force[0, i] + w.force[1, i]
         for j in range(n):
-            right[i] += matrix[i, j] * state.rate[at + j] / h
-            matrix[i, j] = matrix[i, j] / h + slope[i, j]
+            share = w.inertia[i, j] / h
+            right[i] += share * state.rate[at + j]
+            matrix[i, j] = share + w.slope[i, j]
     _elastic(b, room, r, h)
     if b.forces.loaded[r]:
         _forces_at_samples(b, room, r, n)
