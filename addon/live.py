@@ -17,7 +17,7 @@ from .cast import Cast
 from .memory import forget, running_of, told_at, told_of_disk
 from .moments import DiskFrames, cache_name, path_of
 from .running import Running
-from .showing import check_showable, show, show_drawn, take_edits
+from .showing import check_showable, show, show_drawn, take_edits, write
 
 Objects = dict[str, bpy.types.Object]  # by uid
 
@@ -25,14 +25,13 @@ Objects = dict[str, bpy.types.Object]  # by uid
 def before_frame_change(scene: bpy.types.Scene) -> None:
     """Looks where things are as the start frame is left: the user may have moved them while standing there. Where it is come back
     to, rigid bodies stand as they did."""
-    if bullet.is_hidden(scene):
-        return
     first = scenes.first_frame_of(scene)
+    leaves_start = memory.standing.get(scene.session_uid) == first
+    if (scene.frame_current > first and not leaves_start) or bullet.is_hidden(scene):
+        return
     if scene.frame_current <= first and not memory.rendering:
         bodies.put_back(scene)
-    if memory.standing.get(scene.session_uid) != first:
-        return
-    if memory.rendering or scene.tendril.disk_baked:
+    if not leaves_start or memory.rendering or scene.tendril.disk_baked:
         return
     objects = memory.taking_part(scene)
     # As things were last evaluated: nothing is evaluated here.
@@ -43,22 +42,21 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    rendered = depsgraph.mode == "RENDER"
+    recalled = None if rendered else cast.recall(scene, depsgraph)
+    if recalled is not None:
+        stand(scene)
+        with told_at(recalled[1]):
+            _visit_again(scene, depsgraph, *recalled)
+        return
     if bullet.is_hidden(scene):
         return
-    if depsgraph.mode == "RENDER":
+    if rendered:
         rendering.show_frame(scene)
         return
-    first = scenes.first_frame_of(scene)
-    came_from_start = memory.standing.get(scene.session_uid) == first
+    came_from_start = memory.standing.get(scene.session_uid) == scenes.first_frame_of(scene)
     stand(scene)
     changed = cast.is_changed(depsgraph)
-    if changed:
-        cast.forget()
-    recalled = cast.recall(scene)
-    if recalled is not None and not came_from_start and scene.frame_current > first and not scene.tendril.disk_baked:
-        with told_at(recalled[1]):
-            _visit_again(scene, depsgraph, first, *recalled)
-        return
     own = list(rods.own_rods_in(bpy.data.objects))
     everybody = [obj for obj in own if obj.data.library is None]
     migration.migrate(everybody)  # of another file, some may have been appended
@@ -164,24 +162,32 @@ def _visit(
 
 
 def _visit_again(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, first: int, known: Cast, objects: Objects
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, known: Cast, objects: Objects, quiet: bool
 ) -> None:
-    """As `_visit`, after a frame since which nothing was changed."""
+    """As `_visit`, after a frame since which nothing was changed; `quiet` if nothing can have moved either."""
     running, frame, subframe = known.running, scene.frame_current, scene.frame_subframe
-    poses: dict[str, Array] = {}
-    for uid, obj in objects.items():
-        with told_at([uid]):
-            poses.update(rods.poses_of(obj, scene, depsgraph))
-    if subframe == 0.0:
-        _go_on(running, scene, depsgraph, objects, poses, known)
-    last = scenes.last_frame_of(scene)
+    quiet = quiet and subframe == 0.0 and known.poses is not None and running.is_alone and not known.fields
+    if quiet:
+        _go_on_quietly(running, scene, frame, known)
+    else:
+        known.poses = {}
+        for uid, obj in objects.items():
+            with told_at([uid]):
+                known.poses.update(rods.poses_of(obj, scene, depsgraph))
+        if subframe == 0.0:
+            _go_on(running, scene, depsgraph, objects, known.poses, known)
+    moment = running.moments.get(frame) if quiet else None
     for uid, obj in objects.items():
         if not memory.status(uid):
-            with told_at([uid]):
-                show(obj, running, frame, subframe, first, last, fits=True)
+            with told_at((uid,)):
+                written = known.written[uid]
+                if moment is not None and written:
+                    write(obj.data, frame, moment.rows[uid], written)
+                else:
+                    show(obj, running, frame, subframe, known.first, known.last, written)
     if running.engine is not None:
         bodies.show(scene, running, frame, subframe)
-    if any(memory.status(uid) for uid in objects):
+    if any(map(memory.status, objects)):
         cast.forget()
 
 
@@ -274,8 +280,7 @@ def _go_on(
     frame, known = scene.frame_current, running.description.colliders
     if known:
         poses.update(colliders.poses_of_colliders(scene, depsgraph))
-    has_fields = unchanged is None or unchanged.fields or scene.tendril.field_collection is not None
-    fields = read_fields(scene, depsgraph) if has_fields else {}
+    fields = read_fields(scene, depsgraph) if unchanged is None or unchanged.fields else {}
     if running.description.watched:
         poses.update(changes.states(running.description.watched, scene, objects, fields))
     running.compare(frame, poses)
@@ -298,6 +303,18 @@ def _go_on(
                     running.release(uid, attachments.let_go(obj, depsgraph))
                     running.alter(uid, changes.factors(obj, part.described.start_length))
         running.step(poses, places, rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {})
-        if running.writes:
-            with told_of_disk(scene):
-                running.write()
+        _write(running, scene)
+
+
+def _go_on_quietly(running: Running, scene: bpy.types.Scene, frame: int, known: Cast) -> None:
+    """As `_go_on`, if nothing is as it was not at the last frame, and nothing is to be read again."""
+    running.compare(frame, known.poses)
+    if frame == running.last_frame + 1 and frame <= known.last:
+        running.advance(known.poses)
+        _write(running, scene)
+
+
+def _write(running: Running, scene: bpy.types.Scene) -> None:
+    if running.writes:
+        with told_of_disk(scene):
+            running.write()

@@ -55,11 +55,9 @@ class Contents:
 
     @staticmethod
     def of(description: SceneDescription) -> Contents:
-        parts = description.parts.values()
-        keys = [key for part in parts for key in part.described.start_poses]
         return Contents(
             tuple((uid, len(part.described.rows)) for uid, part in description.parts.items()),
-            (*keys, *description.colliders, *description.watched),
+            description.keys,
             tuple(description.bodies.dynamic) if description.bodies else (),
         )
 

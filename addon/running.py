@@ -128,6 +128,16 @@ class Running:
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether the simulation runs, knows what acts on the rods, and nothing is animated or moves with them."""
+        return (
+            self.simulation is not None
+            and self.around is not None
+            and self.engine is None
+            and not self.description.watched
+        )
+
     def surround(self, with_what: Mapping[str, Any]) -> None:
         """What acts on the rods in the next step."""
         if with_what != self.around:
@@ -159,17 +169,20 @@ class Running:
                 self.colliders[key] = vertices
         if self.engine is not None:
             self.engine.aim(fixed)
+        self.advance(poses)
+
+    def advance(self, poses: Poses) -> None:
+        """One frame further, for which all is set: objects stand at `poses`."""
         start = time.perf_counter()
         frame = self.simulation.step_frame()
         self.seconds = time.perf_counter() - start
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
         self.moments[frame.number] = self._moment(frame, poses)
-        self._keep_state()
+        if (frame.number - self.first_frame) % STATE_EVERY == 0:
+            self._keep_state()
 
     def _keep_state(self) -> None:
-        if (self.last_frame - self.first_frame) % STATE_EVERY:
-            return
         together = 8 * self.simulation.state_size * (len(self.states) + 1)
         if not self.states or together <= MOST_STATES:
             self.states[self.last_frame] = self.simulation.state()
@@ -222,17 +235,15 @@ class Running:
 
     def _moment(self, frame: Frame, poses: Poses) -> Moment:
         rows: dict[str, Rows] = {}
-        measured = any(part.described.measured for part in self.description.parts.values())
-        strains = self.simulation.strains() if measured else None
         description = self.description
-        known = {key: poses[key] for key in (*description.colliders, *description.watched) if key in poses}
-        for uid, part in self.description.parts.items():
-            known.update({key: poses[key] for key in part.described.start_poses if key in poses})
+        strains = self.simulation.strains() if description.measured else None
+        known = {key: poses[key] for key in description.keys if key in poses}
+        for uid, part in description.parts.items():
             if uid in poses:
                 rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains)
             else:  # it can't be seen now, and its holds were left behind
                 self.outdated = True
-        bodies = shown_bodies(self.description.bodies, frame, self.engine)
+        bodies = shown_bodies(description.bodies, frame, self.engine)
         return Moment(rows, known, frozenset(self.released), self.not_exact_since, bodies)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import TendrilError
 from .bridge import curves
+from .bridge.curves import Rows, Written
 from .bridge.rods import has_shape_keys
 from .moments import DiskFrames, Moment
 
@@ -85,10 +86,10 @@ def show(
     subframe: float,
     first: int,
     last: float,
-    fits: bool = False,
+    written: Written | None = None,
 ) -> None:
-    """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves. With `fits` the
-    curve is known to have the points that were simulated."""
+    """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves. With `written`, see
+    `curves.write_rows`, the curve is known to have the points that were simulated."""
     settings, data = obj.tendril, obj.data
     uid = settings.uid
     if frames is None or uid not in frames.uids:
@@ -96,7 +97,7 @@ def show(
             left_out = {} if frames is None else frames.left_out
             raise Unable(left_out.get(uid, f"Not simulated yet: play from frame {first}"))
         return
-    if not fits and not frames.fits(uid, data):
+    if written is None and not frames.fits(uid, data):
         raise Unable(f"The curve has other points than were simulated: go to frame {first}")
     shown = min(max(frame, frames.first_frame), frames.last_frame)
     moment = frames.moment(shown)
@@ -109,11 +110,16 @@ def show(
     elif shown == frames.first_frame >= frame:
         show_drawn(obj)
         return
-    # The square is quick to find, and only too large a number if it is not finite itself.
-    if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
-        raise TendrilError(f"frame {shown}", rows, "it is not finite and was not shown: please report this scene")
-    curves.write_rows(data, rows, free_handles=True)
+    write(data, shown, rows, written)
     if settings.shows_drawn:  # what is set anew, even to the same, makes Blender evaluate the object once more
         settings.shows_drawn = False
     if shown < min(frame, last):
         raise Unable(f"Simulated up to frame {shown}: go on from there")
+
+
+def write(data: bpy.types.ID, frame: int, rows: Rows, written: Written | None = None) -> None:
+    """The rows of a frame to the curve. Raises TendrilError if they can't be shown."""
+    # The square is quick to find, and only too large a number if it is not finite itself.
+    if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
+        raise TendrilError(f"frame {frame}", rows, "it is not finite and was not shown: please report this scene")
+    curves.write_rows(data, rows, free_handles=True, written=written)

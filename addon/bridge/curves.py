@@ -19,6 +19,7 @@ from .points import check_count
 from .strands import SplineKind
 
 Rows = NDArray[np.float32]  # (r, 3), see strands.py
+Written = dict[int, NDArray[np.float32]]  # (n, 4) control points of splines, by their first row
 
 DRAWN = "tendril_drawn"
 DRAWN_HANDLES = "tendril_drawn_handles"
@@ -121,15 +122,22 @@ def read_rows(curve: bpy.types.ID) -> Rows:
     return rows
 
 
-def write_rows(curve: bpy.types.ID, rows: Rows, free_handles: bool = False) -> None:
-    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. Raises TendrilError for rows
-    that are too few or too many."""
+def write_rows(
+    curve: bpy.types.ID,
+    rows: Rows,
+    free_handles: bool = False,
+    written: Written | None = None,
+) -> None:
+    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. `written` keeps control points
+    with their weights, so that who writes the same curve again and again need not read them. Raises TendrilError for rows that
+    are too few or too many."""
     if points.are_in(curve):
         points.write_rows(curve, rows)
         return
     start = 0
     for spline in curve.splines:
-        if spline.type == "BEZIER":
+        places = written.get(start) if written else None
+        if places is None and spline.type == "BEZIER":
             controls = spline.bezier_points
             stop = start + 3 * len(controls)
             check_count(rows, stop)
@@ -139,15 +147,16 @@ def write_rows(curve: bpy.types.ID, rows: Rows, free_handles: bool = False) -> N
             for place, name in enumerate(_BEZIER_ROWS):
                 _set(curve, controls, name, rows[start + place : stop : 3])
         else:
-            controls = spline.points
-            stop = start + len(controls)
+            if places is None:
+                places = _points(spline)  # the fourth is a weight
+                if written is not None:
+                    written[start] = places
+            stop = start + len(places)
             check_count(rows, stop)
-            places = np.empty((stop - start, 4), dtype=np.float32)
-            controls.foreach_get("co", places.reshape(-1))  # the fourth is a weight
             places[:, :3] = rows[start:stop]
-            _set(curve, controls, "co", places)
+            _set(curve, spline.points, "co", places)
         start = stop
-    if is_tilted(curve):
+    if start < len(rows) and is_tilted(curve):
         _write_tilts(curve, rows)
     curve.update_tag()
 

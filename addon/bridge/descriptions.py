@@ -83,9 +83,11 @@ class RodDescription:
 
     def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
         """The rows that show a frame on the object, which stands at `pose`."""
+        if len(self.strands) == 1 and self.tilts is None:
+            return in_space_of(pose, self.strands[0].controls(frame.positions(first_rod), frame.directors(first_rod)))
         frames = self._frames(frame, first_rod)
         controls = [s.controls(x, d) for s, (x, d) in zip(self.strands, frames, strict=True)]
-        rows = in_space_of(pose, controls[0] if len(controls) == 1 else np.concatenate(controls))
+        rows = in_space_of(pose, np.concatenate(controls))
         if self.tilts is None:
             return rows
         return with_tilts(rows, self.tilts.at(self.strands, frames, rows.astype(np.float64), pose))

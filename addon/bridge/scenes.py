@@ -79,6 +79,17 @@ class SceneDescription:
     bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
 
     @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Of all that stands somewhere, among poses."""
+        of_rods = (key for part in self.parts.values() for key in part.described.start_poses)
+        return (*of_rods, *self.colliders, *self.watched)
+
+    @cached_property
+    def measured(self) -> bool:
+        """Whether a rod shows strains."""
+        return any(part.described.measured for part in self.parts.values())
+
+    @cached_property
     def signature(self) -> tuple[object, ...]:
         """Equal for equal simulations, as far as they are known at the start."""
         kinds = tuple(

@@ -8,6 +8,7 @@ import inspect
 
 import bpy
 
+from .. import cast
 from . import attachment, body, collider, rod, scene
 
 _CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES)
@@ -16,19 +17,23 @@ _PLACED = (rod, scene, collider, body)
 
 def register() -> None:
     for cls in _CLASSES:
-        _make_overridable(cls)
+        _complete(cls)
         bpy.utils.register_class(cls)
     for part in _PLACED:
         part.register()
 
 
-def _make_overridable(cls: type) -> None:
-    """All that people set can be set in a library override as well, and is saved with it."""
+def _complete(cls: type) -> None:
+    """All that people set can be set in a library override as well, and is saved with it. Where a script sets it Blender tells
+    nobody, unless there is somebody to be told."""
     for base in cls.__mro__:
         for declared in inspect.get_annotations(base).values():
-            if isinstance(declared, bpy.props._PropertyDeferred):
-                insertion = {"USE_INSERTION"} if declared.function is bpy.props.CollectionProperty else set()
-                declared.keywords["override"] = {"LIBRARY_OVERRIDABLE"} | insertion
+            if not isinstance(declared, bpy.props._PropertyDeferred):
+                continue
+            many, given = declared.function is bpy.props.CollectionProperty, declared.keywords
+            given["override"] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if many else {"LIBRARY_OVERRIDABLE"}
+            if not many and "HIDDEN" not in given.get("options", ()):
+                given.setdefault("update", cast.look_again)
 
 
 def unregister() -> None:

@@ -31,14 +31,12 @@ _MODELS = [
 ]
 
 
-def _look_again(_settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    cast.forget()
-
-
 class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, OverTimeSettings, bpy.types.PropertyGroup):
     """A curve object as a rod"""
 
-    enabled: BoolProperty(name="Rod", description="The curve is an elastic rod", options={"HIDDEN"}, update=_look_again)
+    enabled: BoolProperty(
+        name="Rod", description="The curve is an elastic rod", options={"HIDDEN"}, update=cast.look_again
+    )
     uid: StringProperty(description="Tells this rod from all others", options={"HIDDEN"})
     shows_drawn: BoolProperty(
         description="The curve shows the shape that was drawn, so that edits of it are edits of the drawn shape",
@@ -46,7 +44,7 @@ class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, Ove
         options={"HIDDEN"},
     )
     format: IntProperty(description="Of these settings: see migration.py", options={"HIDDEN"})
-    baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"}, update=_look_again)
+    baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"}, update=cast.look_again)
     model: EnumProperty(name="Model", description="How the rod is computed", items=_MODELS)
 
 

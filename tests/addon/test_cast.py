@@ -32,13 +32,32 @@ def blow_from_elsewhere(rope):
     bpy.context.scene.tendril.field_collection = other
 
 
-def move_after_frames(rope):
+def own_range(shared):
+    shared.cache_start, shared.cache_end, shared.use_own_range = 3, LAST - 2, True
+
+
+def after_frames(change, event="frame_change_post"):
     """As an add-on does that comes after ours: Blender does not tell of it in the next frame."""
 
-    def handler(scene, _depsgraph=None):
-        scene.objects["Rope"].location.y = 0.01 * scene.frame_current
+    def start(_rope):
+        def handler(scene, _depsgraph=None):
+            change(scene, scene.objects["Rope"])
 
-    bpy.app.handlers.frame_change_post.append(handler)
+        getattr(bpy.app.handlers, event).append(handler)
+
+    return start
+
+
+def move(scene, rope):
+    rope.location.y = 0.01 * scene.frame_current
+
+
+def soften(scene, rope):
+    rope.tendril.stiffness_factor = 1.0 / scene.frame_current
+
+
+def pull(scene, _rope):
+    scene.gravity.y = 0.1 * scene.frame_current
 
 
 CHANGES = {
@@ -48,7 +67,12 @@ CHANGES = {
     "gravity": lambda rope: setattr(bpy.context.scene, "gravity", (3.0, 0.0, 5.0)),
     "wind": lambda rope: setattr(bpy.context.scene.tendril, "wind", (0.0, 9.0, 0.0)),
     "place": lambda rope: setattr(rope, "location", (0.0, 0.1, 0.0)),
-    "place, by another add-on": move_after_frames,
+    "place, by another add-on": after_frames(move),
+    "stiffness, by another add-on": after_frames(soften),
+    "gravity, by another add-on": after_frames(pull),
+    "gravity, by one that comes before frames": after_frames(pull, "frame_change_pre"),
+    "unit": lambda rope: setattr(bpy.context.scene.unit_settings, "scale_length", 0.5),
+    "unlinked": lambda rope: bpy.context.collection.objects.unlink(rope),
     "field": blow,
     "field of another scene": blow_from_elsewhere,
     "points": lambda rope: rope.data.splines[0].points.add(2),
@@ -60,6 +84,7 @@ CHANGES = {
     "data": lambda rope: setattr(rope, "data", rope.data.copy()),
     "deleted": lambda rope: bpy.data.objects.remove(rope),
     "range": lambda rope: setattr(bpy.context.scene, "frame_start", 3),
+    "own range": lambda rope: own_range(bpy.context.scene.tendril),
     "collision": lambda rope: setattr(bpy.context.scene.tendril, "rod_contact", True),
 }
 
@@ -78,7 +103,8 @@ def played(change):
             [(read_rows(obj.data).tolist(), status(obj)) for obj in scene.objects if obj.type == "CURVE"]
             + [memory.is_outdated(scene)]
         )
-    bpy.app.handlers.frame_change_post[:] = [h for h in bpy.app.handlers.frame_change_post if h.__name__ != "handler"]
+    for handlers in (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post):
+        handlers[:] = [handler for handler in handlers if handler.__name__ != "handler"]
     return seen
 
 
@@ -86,9 +112,30 @@ def played(change):
 def test_it_is_as_if_everybody_was_looked_at(change, monkeypatch):
     quick = played(change)
     with monkeypatch.context() as patch:
-        patch.setattr(cast, "recall", lambda scene: None)
+        patch.setattr(cast, "recall", lambda scene, depsgraph: None)
         careful = played(change)
     assert quick == careful
+
+
+def test_what_is_not_read_again_is_what_can_not_have_changed(monkeypatch):
+    """With nobody else's handler not even places are read; with one they are."""
+    make_rod()
+    scene, read = bpy.context.scene, []
+    looked = live.rods.poses_of
+    monkeypatch.setattr(live.rods, "poses_of", lambda *given: (read.append(scene.frame_current), looked(*given))[1])
+    for frame in range(1, LAST):
+        scene.frame_set(frame)
+    assert read[-1] == 3
+    bpy.app.handlers.frame_change_pre.append(idle)
+    try:
+        scene.frame_set(LAST)
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(idle)
+    assert read[-1] == LAST
+
+
+def idle(_scene, _depsgraph=None):
+    pass
 
 
 def test_in_a_scene_where_only_rods_move_nobody_is_looked_at_again(monkeypatch):
