@@ -16,6 +16,7 @@ class Sample:
     title: str
     module: str
     shows: str
+    moments: tuple[int, ...] = ()  # frames of its sheet; without them four, evenly
 
     def build(self) -> None:
         """In the current scene, which should be empty."""
@@ -25,17 +26,27 @@ class Sample:
 TABLE = {
     sample.name: sample
     for sample in (
-        Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor"),
+        Sample(
+            "rope_on_hook",
+            "Rope on a Hook",
+            "ropes",
+            "A hemp rope uncoils, falls and meets the floor",
+            (1, 8, 15, 96),
+        ),
         Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends"),
         Sample("slinky", "Slinky", "ropes", "A long soft spring hangs from a hand that moves"),
         Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset"),
         Sample("rope_bridge", "Rope Bridge", "things", "Planks, two ropes, two posts, and a box that drops on them"),
         Sample("wrecking_ball", "Wrecking Ball", "things", "A ball on a cable knocks over a wall of rigid bodies"),
         Sample(
-            "wilberforce_pendulum", "Wilberforce Pendulum", "things", "Bouncing becomes turning, and bouncing again"
+            "wilberforce_pendulum",
+            "Wilberforce Pendulum",
+            "things",
+            "Bouncing becomes turning, and bouncing again",
+            (5, 9, 60, 64),
         ),
         Sample("curly_hair", "Curly Hair", "growing", "Curls on a head that shakes"),
-        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist"),
+        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", (1, 56, 84, 100)),
         Sample("climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole"),
         Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it"),
         Sample("tree_in_wind", "Tree in Wind", "growing", "Curves tied to a tree, wind and turbulence"),

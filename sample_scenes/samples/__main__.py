@@ -49,7 +49,7 @@ def made(sample: Sample, sheet: bool) -> None:
                 if problem:
                     raise SystemExit(f"{sample.name}, {obj.name}: {problem}")
             SHEETS.mkdir(parents=True, exist_ok=True)
-            moments = [1 + round(k * (scene.frame_end - 1) / 3) for k in range(4)]
+            moments = sample.moments or [1 + round(k * (scene.frame_end - 1) / 3) for k in range(4)]
             render_sheet(scene, SHEETS / f"{sample.name}.png", moments, TILE)
             print(f"{sample.name}: {scene.frame_end} frames in {seconds:.1f} s")
     finally:

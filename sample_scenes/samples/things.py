@@ -46,22 +46,22 @@ def wrecking_ball(rows: int = 5, columns: int = 4) -> None:
 
 def wilberforce_pendulum() -> None:
     """A bob on a spring goes up and down, then turns to and fro, then goes up and down again."""
-    turns, radius, wire, mass = 8, 0.03, 1.5e-3, 0.5
+    turns, radius, wire, mass = 8, 0.03, 1.2e-3, 0.5
     climb = 0.3
     length = 2.0 * math.pi * turns * radius / math.cos(climb)
     pitch = length * math.sin(climb) / turns
     points = helix(turns, 14, radius, pitch, 0.75)
     # The bob's width tunes how fast it turns to how fast it bounces; found with the coupled modes of a helical spring.
-    width = 0.0715
+    width = 0.0936
     bob = cylinder("Bob", 0.5 * width, 0.04, (0.55, 0.35, 0.05))
     bob.location = (0.0, 0.0, float(points[-1, 2]) - 0.02)
     body(bob, mass, "CYLINDER")
     bob.rigid_body.linear_damping = bob.rigid_body.angular_damping = 0.0
-    pointer = block("Pointer", (0.12, 0.01, 0.01), (0.0, 0.0, 0.0), (0.6, 0.03, 0.02))  # lets one see it turn
+    pointer = block("Pointer", (0.17, 0.01, 0.01), (0.0, 0.0, 0.0), (0.6, 0.03, 0.02))  # lets one see it turn
     pointer.parent = bob
     spring = rod("Spring", points, wire, STEEL, metal=True, material="CUSTOM", young_modulus=200e9, poisson_ratio=0.3,
                  density=7850.0, damping_time=0.0, strands=1.0, start_hold="CLAMP")  # fmt: skip
     attach(spring, bob, "END", use_rotation=True)
     bpy.context.scene.tendril.air_density = 0.0
     block("Arm", (0.2, 0.06, 0.04), (0.0, 0.0, 0.78), WOOD)
-    stage(240, (0.3, -1.15, 0.62), (0.0, 0.0, 0.52), ground=0.0)
+    stage(240, (0.3, -1.25, 0.62), (0.0, 0.0, 0.49), ground=0.0)

@@ -21,13 +21,10 @@ STEEL = {
 }
 
 
-def wilberforce(mass=0.5, turns=8, radius=0.03, climb=0.3, wire=1.5e-3):
-    """A bob on a spring, drawn as it is without weight. Gives the bob, and how long the modes take to exchange their energy."""
+def tuned(mass, turns, radius, climb, wire):
+    """Of a bob on a spring, hung up as it is without weight: how wide it must be to turn as fast as it bounces, and how long the
+    modes then take to exchange their energy."""
     length = 2.0 * math.pi * turns * radius / math.cos(climb)
-    share = np.linspace(0.0, 1.0, 14 * turns + 1)
-    around = 2.0 * math.pi * turns * share
-    height = length * math.sin(climb)
-    points = np.stack([radius * np.cos(around), radius * np.sin(around), -share * height], axis=1)
     # The energy of a uniform helix of height z and angle p of all turns, where the bob hangs.
     bend = STEEL["young_modulus"] * math.pi * wire**4 / 4.0
     twist = bend / 1.3
@@ -45,7 +42,7 @@ def wilberforce(mass=0.5, turns=8, radius=0.03, climb=0.3, wire=1.5e-3):
         mixed = (e[2][2] - e[2][0] - e[0][2] + e[0][0]) / (4 * h * q)
         return first, np.array([[up, mixed], [mixed, across]])
 
-    at = np.array([height, 2.0 * math.pi * turns])
+    at = np.array([length * math.sin(climb), 2.0 * math.pi * turns])
     for _ in range(50):
         first, stiffness = second(*at)
         at = at - np.linalg.solve(stiffness, first)
@@ -54,12 +51,22 @@ def wilberforce(mass=0.5, turns=8, radius=0.03, climb=0.3, wire=1.5e-3):
     turning = moving * stiffness[1, 1] / stiffness[0, 0]
     masses = np.array([moving, turning])
     rates = np.sqrt(np.linalg.eigvalsh(stiffness / np.sqrt(np.outer(masses, masses))))
-    width = 2.0 * math.sqrt(2.0 * (turning - own * radius**2 / 3.0) / mass)
+    return 2.0 * math.sqrt(2.0 * (turning - own * radius**2 / 3.0) / mass), 2.0 * math.pi / float(rates[1] - rates[0])
+
+
+def wilberforce(mass=0.5, turns=8, radius=0.03, climb=0.3, wire=1.5e-3):
+    """A bob on a spring, and how long the modes take to exchange their energy."""
+    length = 2.0 * math.pi * turns * radius / math.cos(climb)
+    share = np.linspace(0.0, 1.0, 14 * turns + 1)
+    around = 2.0 * math.pi * turns * share
+    height = length * math.sin(climb)
+    points = np.stack([radius * np.cos(around), radius * np.sin(around), -share * height], axis=1)
+    width, beat = tuned(mass, turns, radius, climb, wire)
     bob = make_body("CYLINDER", at=(0.0, 0.0, -height - 0.02), size=(width, width, 0.04), mass=mass)
     spring = make_rod(("POLY", points), name="Spring", start_hold="CLAMP", radius=wire, **STEEL)
     attach(spring, bob, use_rotation=True)
     bpy.context.scene.tendril.air_density = 0.0
-    return bob, 2.0 * math.pi / float(rates[1] - rates[0])
+    return bob, beat
 
 
 def rope_bridge(planks=5):

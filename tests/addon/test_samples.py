@@ -9,6 +9,7 @@ import tendril
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.sample_scenes.samples import TABLE
+from tendril.tests.addon.test_rigid_body_scenes import tuned
 
 FOLDER = Path(tendril.__file__).resolve().parent / "sample_scenes"
 QUICK = ("rope_on_hook", "telephone_cord", "ribbon")
@@ -26,6 +27,7 @@ def test_file_opens_ready_to_play(name):
     scene = bpy.context.scene
     assert scene.camera is not None
     assert scene.frame_current == scene.frame_start == 1
+    assert all(1 <= moment <= scene.frame_end for moment in TABLE[name].moments)
     assert rods_of(scene)
     for obj in rods_of(scene):
         assert memory.status(obj.tendril.uid) == ""
@@ -54,3 +56,16 @@ def test_operator_makes_it_and_it_moves(name):
 def test_there_are_at_least_twelve():
     assert len(TABLE) >= 12
     assert sorted(path.stem for path in FOLDER.glob("*.blend")) == sorted(TABLE)
+
+
+def test_the_bob_turns_as_fast_as_it_bounces():
+    """Or nothing is exchanged, and the sample shows nothing."""
+    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "wilberforce_pendulum.blend"))
+    bob, spring = bpy.data.objects["Bob"], bpy.data.objects["Spring"]
+    points = read_rows(spring.data)
+    turns = np.unwrap(np.arctan2(points[:, 1], points[:, 0]))[-1] / (2.0 * np.pi)
+    radius = np.hypot(*points[0, :2])
+    climb = np.arctan2(np.ptp(points[:, 2]), 2.0 * np.pi * turns * radius)
+    width, beat = tuned(bob.rigid_body.mass, turns, radius, climb, spring.tendril.radius)
+    assert bob.dimensions.x == pytest.approx(width, rel=0.005)
+    assert bpy.context.scene.frame_end > 1.5 * beat * bpy.context.scene.render.fps
