@@ -33,7 +33,7 @@ from .shapes import (
     stiffness_along,
 )
 from .strands import SplineKind, Strand, make_strand
-from .tilts import Tilts, drawn_directors
+from .tilts import FOLLOWED, Tilts, drawn_directors
 
 # Blender's names for what the core calls otherwise.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
@@ -325,7 +325,7 @@ def _tilts(obj: bpy.types.Object, kinds: tuple[SplineKind, ...], rows: Rows) -> 
     if not is_tilted(obj.data):
         return None
     mode = obj.data.twist_mode
-    if mode not in ("MINIMUM", "Z_UP"):
+    if mode not in FOLLOWED:
         raise TendrilError("the twist method", mode, "choose Minimum or Z-Up, or let the tilt not follow")
     return Tilts(kinds, mode, drawn_tilts(obj.data, rows))
 

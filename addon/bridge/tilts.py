@@ -15,6 +15,17 @@ from .curves import drawn_tilts, spline_kinds
 from .poses import Array
 from .strands import SplineKind, Strand, polylines
 
+FOLLOWED = ("MINIMUM", "Z_UP")  # twist methods of curves
+
+
+def follow_where_seen(obj: bpy.types.Object) -> None:
+    """Lets the tilt follow the material where its twist is seen, until the user says otherwise."""
+    settings, curve = obj.tendril, obj.data
+    if obj.type != "CURVE" or curve.twist_mode not in FOLLOWED or settings.is_property_set("use_tilt"):
+        return
+    if settings.section != "CIRCLE" or curve.extrude > 0.0 or curve.bevel_mode != "ROUND":
+        settings.use_tilt = True
+
 
 def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
     """Tangents and untilted wide sides (n, 3) at the points of an evaluated curve, as Blender has them."""

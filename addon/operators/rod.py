@@ -10,7 +10,7 @@ import numpy as np
 from ...core import TendrilError
 from .. import live, memory, migration
 from ..baking.shape_keys import delete_bake
-from ..bridge import curves, rods
+from ..bridge import curves, rods, tilts
 from ..bridge.poses import pose_of
 
 
@@ -44,6 +44,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         curves.make_3d(obj.data)
+        tilts.follow_where_seen(obj)
         curves.keep_drawn(obj.data)
         settings.enabled = True
         settings.format = migration.FORMAT

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..bridge import curves, points, profiles
+from ..bridge import curves, points, profiles, tilts
 from .kinds import distance, number
 
 
@@ -23,6 +23,10 @@ def _set_tilted(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> N
     obj.data[curves.TILTED] = self.use_tilt
     if self.enabled:
         curves.keep_drawn(obj.data)
+
+
+def _show_twist(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    tilts.follow_where_seen(self.id_data)
 
 
 def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -48,6 +52,7 @@ class ShapeSettings:
             ("ELLIPSE", "Ellipse", "Twice the radius wide, and flatter across"),
             ("RIBBON", "Ribbon", "A rectangle, twice the radius wide: paper, tape, straps"),
         ],
+        update=_show_twist,
     )
     flatness: number(
         "Flatness",

@@ -47,23 +47,30 @@ def curly_hair(strands: int = 120, points: int = 20) -> None:
 
 
 def ribbon() -> None:
-    """A ribbon hangs from a stick that draws circles. What is seen is the rod's own section, as it twists."""
-    points = np.linspace((0.0, 0.0, 1.9), (0.0, 0.0, 0.3), 60)
+    """A ribbon on a stick that draws circles. What is seen is the rod's own section, as it twists."""
+    middle, wide, length, long_stick = 1.45, 0.3, 1.2, 0.5
+    top = middle + wide
+    points = np.linspace((0.0, 0.0, top), (0.0, 0.0, top - length), 60)
     obj = curve_object("Ribbon", "POLY", points, 0.0, (0.75, 0.05, 0.2))
     obj.data.extrude = 0.03
+    obj.data.splines[0].points.foreach_set("tilt", np.full(60, 0.5 * math.pi))  # its wide side to the camera
     settings = {"material": "CUSTOM", "young_modulus": 5e7, "poisson_ratio": 0.3, "density": 900.0, "damping_time": 0.01,
-                "strands": 1.0, "section": "RIBBON", "radius": 0.03, "flatness": 0.02, "start_hold": "FREE"}  # fmt: skip
+                "strands": 1.0, "section": "RIBBON", "radius": 0.03, "flatness": 0.04, "start_hold": "FREE"}  # fmt: skip
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
     add_rod(obj)
-    stick = handle("Stick", (0.0, 0.0, 1.9))
+    stick = cylinder("Stick", 0.012, long_stick, (0.6, 0.5, 0.35))
+    for vertex in stick.data.vertices:  # held at one end, which is where it stands
+        vertex.co.z += 0.5 * long_stick
+    stick.rotation_euler = (-0.9, 0.5, 0.0)
+    stick.location = points[0]
     attach(obj, stick, "START", use_rotation=True)
     turns = [
-        (1 + 3 * k, (0.3 * math.sin(0.9 * k), 0.15 * math.sin(0.45 * k), 1.3 + 0.3 * math.cos(0.9 * k)))
+        (1 + 3 * k, (wide * math.sin(0.55 * k), 0.15 * math.sin(0.28 * k), middle + wide * math.cos(0.55 * k)))
         for k in range(37)
     ]
     move(stick, "location", turns)
-    stage(109, (0.5, -3.6, 1.3), (0.0, -0.2, 1.05))
+    stage(109, (0.5, -3.8, 1.3), (0.0, -0.2, 1.15))
 
 
 def climbing_vine() -> None:

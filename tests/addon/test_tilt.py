@@ -102,6 +102,25 @@ def test_tilt_is_baked_cached_and_given_back():
     assert np.allclose(evaluated_points(obj), before, atol=1e-5)
 
 
+def test_it_follows_by_itself_where_it_is_seen_until_the_user_says_otherwise():
+    round_one = make_rod(name="Round")
+    assert not round_one.tendril.use_tilt
+    round_one.tendril.section = "RIBBON"
+    assert round_one.tendril.use_tilt
+    round_one.tendril.use_tilt = False
+    round_one.tendril.section = "ELLIPSE"
+    assert not round_one.tendril.use_tilt
+    extruded = make_curve(("POLY", line(y=1.0)), name="Extruded")
+    extruded.data.extrude = 0.02
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert extruded.tendril.use_tilt
+    tangent = make_curve(("POLY", line(y=2.0)), name="Tangent")
+    tangent.data.extrude, tangent.data.twist_mode = 0.02, "TANGENT"
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert not tangent.tendril.use_tilt
+    play(extruded, 4)
+
+
 def test_a_method_that_can_not_follow_is_told():
     obj = make_curve(("POLY", line()))
     obj.data.twist_mode = "TANGENT"
