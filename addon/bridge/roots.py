@@ -42,12 +42,14 @@ def all_of(key: str) -> str:
     return f"every {key}"
 
 
-def move_twice(obj: bpy.types.Object) -> bool:
-    """Whether a modifier moves hair with its surface, too: what is shown would go twice as far."""
-    trees = [one.node_group for one in obj.modifiers if one.type == "NODES" and one.show_viewport and one.node_group]
-    return surface_of(obj) is not None and any(
-        node.bl_idname == "GeometryNodeDeformCurvesOnSurface" for tree in trees for node in tree.nodes
-    )
+def moving_twice(obj: bpy.types.Object) -> str | None:
+    """The modifier that moves hair with its surface, too, if there is one: what is shown would go twice as far. Blender gives it to
+    all hair."""
+    for one in obj.modifiers if surface_of(obj) is not None else ():
+        if one.type == "NODES" and one.show_viewport and one.node_group:
+            if any(node.bl_idname == "GeometryNodeDeformCurvesOnSurface" for node in one.node_group.nodes):
+                return str(one.name)
+    return None
 
 
 def seat(

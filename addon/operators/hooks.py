@@ -26,9 +26,12 @@ class TENDRIL_OT_hooks_to_attachments(bpy.types.Operator):
         if not hooks:
             self.report({"ERROR"}, f'"{obj.name}" has no Hook modifier with an object')
             return {"CANCELLED"}
+        held = {(one.spline, one.point) for one in obj.tendril.attachments if one.where == "POINT"}
         for hook in hooks:
-            for index in hook.vertex_indices:
-                spline, point = _control_of(obj, index)
+            for spline, point in dict.fromkeys(_control_of(obj, index) for index in hook.vertex_indices):
+                if (spline, point) in held:  # by a hook before this one: a point has one place
+                    continue
+                held.add((spline, point))
                 attachment = obj.tendril.attachments.add()
                 attachment.name, attachment.where = hook.name, "POINT"
                 attachment.spline, attachment.point = spline, point

@@ -8,7 +8,7 @@ from .. import memory, migration, solver
 from ..bridge import profiles, roots
 from ..bridge.rods import is_net, is_rod
 from ..preset_menu import TENDRIL_PT_presets
-from .base import RodPanel
+from .base import RodPanel, say
 
 
 class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
@@ -18,10 +18,11 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         rod = context.object.tendril
         for message in (memory.status(rod.uid), solver.trouble(), migration.trouble(rod)):
             if message:
-                layout.label(text=message, icon="ERROR")
+                say(layout, context, message)
         kind = context.object.type
-        if kind == "CURVES" and roots.move_twice(context.object):
-            layout.label(text="Switch Deform Curves on Surface off: roots follow it already", icon="ERROR")
+        doubled = roots.moving_twice(context.object) if kind == "CURVES" else None
+        if doubled:
+            say(layout, context, f'Switch the modifier "{doubled}" off: roots follow the surface already')
         net = is_net(context.object)
         layout.prop(rod, "net_model" if net else "model")
         if kind != "MESH":

@@ -71,14 +71,33 @@ def test_roots_follow_a_surface_that_moves_turns_and_deforms():
 
 def test_a_modifier_that_moves_hair_too_is_noticed():
     obj = make_hair(surface=make_mesh(at=(0.0, 0.0, 0.0), collide=False))
-    assert not roots.move_twice(obj)
+    assert roots.moving_twice(obj) is None
     tree = bpy.data.node_groups.new("Deform", "GeometryNodeTree")
     tree.nodes.new("GeometryNodeDeformCurvesOnSurface")
     modifier = obj.modifiers.new("Deform", "NODES")
     modifier.node_group = tree
-    assert roots.move_twice(obj)
+    assert roots.moving_twice(obj) == "Deform"
     modifier.show_viewport = False
-    assert not roots.move_twice(obj)
+    assert roots.moving_twice(obj) is None
+
+
+def test_hair_as_blender_adds_it_is_told_which_modifier_to_switch_off_and_follows():
+    """Add, Curve, Empty Hair."""
+    ball = make_mesh(height=1.0, at=(0.0, 0.0, 0.0), collide=False)
+    bpy.ops.object.curves_empty_hair_add()
+    hair = bpy.context.object
+    hair.data.add_curves([6, 6])
+    drawn = np.array([[x, 0.0, 0.05 * k] for x in (0.2, 0.5) for k in range(6)], dtype=np.float32)
+    hair.data.attributes["position"].data.foreach_set("vector", drawn.ravel())
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    hair.modifiers[roots.moving_twice(hair)].show_viewport = False
+    for frame, x in ((1, 0.0), (5, 0.3)):
+        ball.location.x = x
+        ball.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    shown = play(hair, 6)[6].reshape(2, 6, 3)
+    assert np.allclose(shown[:, 0], drawn.reshape(2, 6, 3)[:, 0], atol=1e-5)  # parented: they stay on it
+    assert np.abs(shown[:, -1] - drawn.reshape(2, 6, 3)[:, -1]).max() > 0.01
 
 
 def test_a_change_of_the_surfaces_animation_is_noticed():
