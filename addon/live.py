@@ -17,7 +17,7 @@ from .cast import Cast
 from .memory import forget, running_of, told_at, told_of_disk
 from .moments import DiskFrames, cache_name, path_of
 from .running import Running
-from .showing import check_showable, show, show_drawn, take_edits, write
+from .showing import Unable, check_showable, show, show_drawn, take_edits, write
 
 Objects = dict[str, bpy.types.Object]  # by uid
 
@@ -157,6 +157,8 @@ def _visit(
     for uid, obj in able.items():
         if not memory.status(uid) and not obj.tendril.baked:
             with told_at([uid]):
+                if shown is None and frame > first:
+                    raise Unable(memory.why_not_begun(uid, first))
                 show(obj, shown, frame, scene.frame_subframe, first, last)
     bodies.show(scene, shown, frame, scene.frame_subframe)
 
@@ -214,7 +216,10 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
 def _compare_at_start(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | None:
     """The scene as it is at the start frame. Frames in memory that are not of it are dropped; frames on disk that are of it
     are taken."""
-    description = _describe(scene, objects)
+    description = None
+    with told_at(objects):
+        description = _describe(scene, objects)
+    memory.start_troubles.update({uid: memory.status(uid) for uid in objects})
     running = running_of(scene)
     if running is not None and (
         description is None or running.outdated or running.description.signature != description.signature

@@ -33,6 +33,7 @@ _status: dict[str, str] = {}  # why a rod does not move as expected, by its uid
 _distrusted: set[int] = set()  # scenes whose frames on disk are outdated
 standing: dict[int, float] = {}  # per scene: the frame it stands at
 start_poses: dict[str, dict[str, Array]] = {}  # where a rod and what it is attached to are at the start frame, by uid
+start_troubles: dict[str, str] = {}  # what was wrong with a rod there, by uid
 start_colliders: dict[int, dict[str, ColliderDescription]] = {}  # the same of colliders, per scene
 # Rigid bodies at the start frame, of scenes in which rods pull on them; or why they can't be.
 start_bodies: dict[int, BodiesDescription | TendrilError] = {}
@@ -46,7 +47,7 @@ not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render t
 def clear() -> None:
     for running in _running.values():
         running.close()
-    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_colliders):
+    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_troubles, start_colliders):
         memory.clear()
     for notes_of_scenes in (start_bodies, start_movers, collider_notes, disk_notes, rendering, not_rendered):
         notes_of_scenes.clear()
@@ -166,6 +167,12 @@ def status(uid: str) -> str:
 
 def tell(uids: Iterable[str], message: str) -> None:
     _status.update(dict.fromkeys(uids, message))
+
+
+def why_not_begun(uid: str, first: int) -> str:
+    """What is said of a rod in a scene without a simulation, beyond its start frame."""
+    trouble = start_troubles.get(uid)
+    return f"{trouble}. Then play from frame {first}" if trouble else f"Not simulated yet: play from frame {first}"
 
 
 def hush(uids: Iterable[str]) -> None:

@@ -110,8 +110,10 @@ def array(field: str, value: Any, shape: tuple[int | None, ...], cure: str) -> A
     )
     if not fits:
         raise TendrilError(field, value, cure)
-    if not np.all(np.isfinite(result)):
-        raise TendrilError(field, value, "replace NaN and infinite entries by finite numbers")
+    finite = np.isfinite(result)
+    if not np.all(finite):
+        told = value if result.ndim < 2 else result[np.argwhere(~finite)[0, 0]].tolist()  # the first row of many
+        raise TendrilError(field, told, "replace NaN and infinite entries by finite numbers")
     return result
 
 

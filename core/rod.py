@@ -173,7 +173,8 @@ def _polyline(field: str, points: ArrayLike, closed: bool) -> Array:
     x = array(field, points, (None, 3), "give an array of shape (n, 3), one row per vertex")
     least = 3 if closed else 2
     if len(x) < least:
-        raise TendrilError(field, x, f"give at least {least} points for {'a closed' if closed else 'an open'} rod")
+        cure = f"give at least {least} points for {'a closed' if closed else 'an open'} rod"
+        raise TendrilError(f"the number of {field}", len(x), cure)
     if np.abs(x).max() > 10.0 * LARGEST_SIZE:
         raise TendrilError(
             field, float(np.abs(x).max()), f"keep coordinates within {10 * LARGEST_SIZE:g} m of the origin"

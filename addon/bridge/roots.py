@@ -17,6 +17,8 @@ Ints = NDArray[np.int64]
 # Where points lie on their surface, by the key of their pose: found once, at the start frame. What is lost is found again.
 _found: dict[str, Seats] = {}
 
+DEFORM = "GeometryNodeDeformCurvesOnSurface"  # the node that moves hair with its surface
+
 
 @dataclass(frozen=True)
 class Seats:
@@ -45,11 +47,10 @@ def all_of(key: str) -> str:
 def moving_twice(obj: bpy.types.Object) -> str | None:
     """The modifier that moves hair with its surface, too, if there is one: what is shown would go twice as far. Blender gives it to
     all hair."""
-    for one in obj.modifiers if surface_of(obj) is not None else ():
-        if one.type == "NODES" and one.show_viewport and one.node_group:
-            if any(node.bl_idname == "GeometryNodeDeformCurvesOnSurface" for node in one.node_group.nodes):
-                return str(one.name)
-    return None
+    if surface_of(obj) is None:
+        return None
+    shown = (one for one in obj.modifiers if one.type == "NODES" and one.show_viewport and one.node_group)
+    return next((one.name for one in shown if any(node.bl_idname == DEFORM for node in one.node_group.nodes)), None)
 
 
 def seat(

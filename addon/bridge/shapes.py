@@ -52,10 +52,19 @@ def radius_along(
         radii = of_strand(obj, "radius", number)
         if radii is None:
             raise TendrilError("the radius of the hair", None, "give its points a radius, or its rods")
-        return size * strand.along(radii)
+        return size * _tapered(obj, strand.along(radii))
     if obj.data.bevel_depth <= 0.0:
         raise TendrilError("the bevel depth", obj.data.bevel_depth, "give the curve a bevel, or its rod a radius")
-    return size * obj.data.bevel_depth * strand.along(per_point(obj.data, "radius")[number])
+    return size * obj.data.bevel_depth * _tapered(obj, strand.along(per_point(obj.data, "radius")[number]))
+
+
+def _tapered(obj: bpy.types.Object, radii: Array) -> Array:
+    """Radii of points as they are drawn: those of tips are often zero, where a rod needs some."""
+    thickest = float(radii.max())
+    if not thickest > 0.0:
+        cure = "make them thicker, or give its rod a radius"
+        raise TendrilError(f"the radius of the points of {obj.name}", thickest, cure)
+    return np.maximum(radii, LEAST_RADIUS * thickest)
 
 
 def stiffness_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
@@ -159,7 +168,8 @@ def _helix(vertices: Array, radius: float, pitch: float) -> Array:
     turn = math.hypot(2.0 * math.pi * radius, pitch)  # arc length of one
     if lengths.max() > turn / EDGES_PER_TURN:
         needed = math.ceil(lengths.sum() * EDGES_PER_TURN / turn)
-        raise TendrilError("the number of points", len(vertices), f"curls as small as these need {needed} of them")
+        cure = f"curls as small as these need {needed} of them: subdivide what is drawn, or make the curls larger"
+        raise TendrilError("the number of points", len(vertices), cure)
     # The angle over which a helix gets a chord of each length, from the chord of the angle by Newton's method.
     rise = pitch / (2.0 * math.pi)
     angles = 2.0 * math.pi * lengths / turn

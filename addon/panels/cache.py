@@ -8,7 +8,7 @@ from .. import memory, rendering
 from ..baking import exporting
 from ..baking.disk import is_baked
 from ..bridge.scenes import range_of
-from .base import RodPanel
+from .base import RodPanel, say
 
 
 class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
@@ -27,11 +27,9 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
             column.prop(shared, "cache_end")
         layout.prop(shared, "use_disk_cache")
         baked = context.object.tendril.baked
-        layout.label(text="Baked in shape keys" if baked else memory.info(scene), icon="INFO")
-        if memory.disk_note(scene):
-            layout.label(text=memory.disk_note(scene), icon="ERROR")
-        if rendering.warning_of(scene):
-            layout.label(text=rendering.warning_of(scene), icon="ERROR")
+        say(layout, context, "Baked in shape keys" if baked else memory.info(scene), "INFO")
+        for message in (memory.disk_note(scene), rendering.warning_of(scene)):
+            say(layout, context, message)
         self._draw_bake(layout, context)
 
     def _draw_bake(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

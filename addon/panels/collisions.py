@@ -6,7 +6,7 @@ import bpy
 
 from .. import memory
 from ..bridge.colliders import colliders_of, has_collision_physics, is_chosen
-from .base import RodPanel
+from .base import RodPanel, say
 
 
 class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
@@ -23,7 +23,7 @@ class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
             if context.scene.tendril.use_rigid_bodies:
                 layout.prop(context.scene.tendril, "push_bodies")
         for note in memory.notes(context.scene):
-            layout.label(text=note, icon="ERROR")
+            say(layout, context, note)
 
 
 class TENDRIL_PT_collider(bpy.types.Panel):
@@ -42,9 +42,9 @@ class TENDRIL_PT_collider(bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         if has_collision_physics(context.object):
-            layout.label(text="Thickness (outer) and friction (cloth) are those of Collision", icon="INFO")
+            say(layout, context, "Thickness (outer) and friction (cloth) are those of Collision", "INFO")
         elif context.object.rigid_body is not None and not is_chosen(context.object, context.scene):
-            layout.label(text="Friction is that of Rigid Body", icon="INFO")
+            say(layout, context, "Friction is that of Rigid Body", "INFO")
         else:
             layout.prop(context.object.tendril_collider, "thickness")
             layout.prop(context.object.tendril_collider, "friction")

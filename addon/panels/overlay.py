@@ -6,7 +6,7 @@ import bpy
 
 from .. import memory
 from ..overlay.looks import look_of
-from .base import RodPanel
+from .base import RodPanel, say
 
 
 def lines_of(scene: bpy.types.Scene, uid: str) -> list[tuple[str, str]]:
@@ -35,7 +35,7 @@ class TENDRIL_PT_numbers(RodPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         found = lines_of(context.scene, context.object.tendril.uid)
         if not found:
-            self.layout.label(text="Nothing is known of this frame: play it", icon="INFO")
+            say(self.layout, context, "Nothing is known of this frame: play it", "INFO")
         for name, value in found:
             row = self.layout.split(factor=0.4)
             row.alignment = "RIGHT"

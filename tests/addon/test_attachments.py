@@ -251,7 +251,9 @@ def test_hooks_become_attachments():
     obj = make_rod(("POLY", line(12)), ("BEZIER", line(4, y=0.5)))
     hook = obj.modifiers.new("Hook", "HOOK")
     hook.object = hand
-    hook.vertex_indices_set([5, 12 + 3 * 2, 12 + 3 * 2 + 1, 12 + 3 * 2 + 2])  # a Bezier point with both handles, as Ctrl H does
+    hook.vertex_indices_set(
+        [5, 12 + 3 * 2, 12 + 3 * 2 + 1, 12 + 3 * 2 + 2]
+    )  # a Bezier point with both handles, as Ctrl H does
     second = obj.modifiers.new("Second", "HOOK")
     second.object = hand
     second.vertex_indices_set([5])

@@ -281,3 +281,15 @@ def test_a_line_of_the_panel_tells_when_collisions_change():
     scene.tendril.rod_contact = False
     bpy.data.objects["Floor"].tendril_collider.friction = 0.9
     assert "outdated" in memory.info(scene)
+
+
+def test_a_collider_that_is_deleted_on_the_way_stays_until_the_start_and_is_told():
+    floor = make_mesh()
+    rope = free_rod(straight())
+    play(rope, 12)
+    bpy.data.objects.remove(floor)
+    shown = play(rope, 30, first=13)
+    assert shown[30][:, 2].min() > -0.2 + 0.9 * RADIUS
+    assert "outdated" in memory.info(bpy.context.scene)
+    bpy.context.scene.frame_set(1)
+    assert play(rope, 30, first=2)[30][:, 2].min() < -1.0

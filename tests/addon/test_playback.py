@@ -107,6 +107,31 @@ def test_without_a_simulation_the_curve_stays_and_says_why():
     assert "play from frame 1" in status(obj)
 
 
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        lambda obj: setattr(obj.tendril, "rest_shape", "CURLY"),
+        lambda obj: setattr(bpy.context.scene, "gravity", (0.0, 0.0, float("nan"))),
+    ],
+    ids=["rod", "scene"],
+)
+def test_what_is_wrong_at_the_start_is_told_as_long_as_it_plays(break_it):
+    obj = make_rod(curl_radius=0.001, curl_length=0.001)
+    play(obj, 3)
+    break_it(obj)
+    told = []
+    for frame in range(1, 6):
+        bpy.context.scene.frame_set(frame)
+        told.append(status(obj))
+    assert "subdivide" in told[0] or "gravity" in told[0]
+    assert told[1] == told[0]
+    assert told[2:] == [f"{told[0]}. Then play from frame 1"] * 3
+    np.testing.assert_array_equal(read_rows(obj.data), line().astype(np.float32))
+    obj.tendril.rest_shape = "STRAIGHT"
+    bpy.context.scene.gravity = (0.0, 0.0, -9.81)
+    play(obj, 3)
+
+
 def test_the_start_frame_gives_the_drawn_curve_back_with_its_handles():
     obj = make_rod(*MIXED)
     drawn = read_rows(obj.data)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from tendril.addon import memory, preset_menu
 from tendril.addon.bridge.curves import read_rows
+from tendril.addon.bridge.shapes import LEAST_RADIUS
 from tendril.core import Material
 from tendril.core.material import Circle
 from tendril.tests.addon.building import MIXED, line, make_curve, make_rod, play, status
+from tendril.tests.addon.test_operators import refuses
 
 PRESETS = sorted((Path(preset_menu.__file__).parent / "presets" / preset_menu.FOLDER).glob("*.py"))
 
@@ -95,6 +97,18 @@ def test_what_is_given_at_points_goes_evenly_along_every_kind_of_spline(number):
     assert 1.0 <= radii.min() < 1.2
     assert 1.5 < radii.max() <= 2.0 + 1e-6
     assert np.abs(np.diff(radii)).max() < 0.5
+
+
+def test_tips_drawn_without_thickness_are_thin_and_no_error():
+    obj = make_curve(("POLY", line(9)))
+    obj.data.bevel_depth = 0.02
+    obj.tendril.radius_from = "CURVE"
+    obj.data.splines[0].points.foreach_set("radius", np.zeros(9, dtype=np.float32))
+    refuses(bpy.ops.tendril.rod_add, "make them thicker, or give its rod a radius")
+    obj.data.splines[0].points.foreach_set("radius", np.linspace(1.0, 0.0, 9, dtype=np.float32))
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert core_rod(obj).radii[-1, 0] == pytest.approx(0.02 * (0.125 + LEAST_RADIUS) / 2, rel=1e-6)
+    play(obj, 10, first=3)
 
 
 def test_a_curve_without_a_bevel_cannot_be_as_thick_as_it_looks():
