@@ -73,7 +73,7 @@ def recall(
         if scene.tendril.disk_baked:
             return None
         cast.first, cast.last = scenes.first_frame_of(scene), scenes.last_frame_of(scene)
-        cast.fields = _has_fields(scene, here)
+        cast.fields = _has_fields(scene, here, (here[place] for _, place in cast.rods))
     if scene.frame_current <= cast.first:
         forget()
         return None
@@ -91,16 +91,16 @@ def keep(scene: bpy.types.Scene, running: Running, rods: Mapping[str, bpy.types.
             everybody=len(bpy.data.objects),
             here=len(places),
             rods=found,
-            fields=_has_fields(scene, places),
+            fields=_has_fields(scene, places, rods.values()),
             first=first,
             last=scenes.last_frame_of(scene),
             written={uid: {} for uid in rods},
         )
 
 
-def _has_fields(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> bool:
+def _has_fields(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], rods: Iterable[bpy.types.Object]) -> bool:
     """Whether there may be force fields; those of a collection that was chosen need not be in the scene."""
-    return scene.tendril.field_collection is not None or any(
+    return any(chosen.tendril.field_collection is not None for chosen in (scene, *rods)) or any(
         obj.field is not None and obj.field.type != "NONE" for obj in objects
     )
 

@@ -10,7 +10,7 @@ import bpy
 from ..core import TendrilError
 from . import bodies, cast, memory, migration, rendering, solver
 from .bridge import attachments, bullet, changes, colliders, curves, rigid_bodies, rods, scenes
-from .bridge.fields import read_fields
+from .bridge.fields import felt_fields, gravity_weights, read_fields
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
 from .cast import Cast
@@ -253,7 +253,7 @@ def _describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | No
         raise read
     key = scene.session_uid
     movers = memory.start_movers.get(key, {})
-    return scenes.describe_scene(scene, described, memory.start_colliders.get(key, {}), read, movers)
+    return scenes.describe_scene(scene, objects, described, memory.start_colliders.get(key, {}), read, movers)
 
 
 def _new(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> Running:
@@ -285,7 +285,8 @@ def _go_on(
     frame, known = scene.frame_current, running.description.colliders
     if known:
         poses.update(colliders.poses_of_colliders(scene, depsgraph))
-    fields = read_fields(scene, depsgraph) if unchanged is None or unchanged.fields else {}
+    has_fields = unchanged is None or unchanged.fields
+    fields = read_fields(scene, depsgraph, objects.values()) if has_fields else {}
     if running.description.watched:
         poses.update(changes.states(running.description.watched, scene, objects, fields))
     running.compare(frame, poses)
@@ -300,7 +301,9 @@ def _go_on(
             places, lost = colliders.moved_colliders(scene, depsgraph, known)
         said = memory.collider_notes.setdefault(scene.session_uid, [])
         said += [note for note in lost if note not in said]
-        running.surround({**changes.around(scene), "fields": list(fields.values())})
+        ids = {uid: part.ids for uid, part in running.description.parts.items()}
+        felt = felt_fields(scene, fields, objects, ids) if fields else []
+        running.surround({**changes.around(scene), "fields": felt, "gravity_weights": gravity_weights(objects, ids)})
         for uid, obj in objects.items():
             with told_at([uid]):
                 part = running.description.parts.get(uid)

@@ -149,7 +149,7 @@ class Running:
         part = self.description.parts[uid]
         if factors == self.altered.get(uid, dict.fromkeys(factors, 1.0)):
             return
-        for rod in range(part.first_rod, part.first_rod + len(part.described.rods)):
+        for rod in part.ids:
             self.simulation.alter(rod, **factors)
         self.altered[uid] = factors
 

@@ -298,8 +298,8 @@ class Scene:
         self.loads.append(Load(int(rod), vertex, force if callable(force) else vector("force", force)))
 
     def add_field(self, field: Field) -> None:
-        """A force field, which acts on all rods."""
-        self.fields += check_fields([field])
+        """A force field, which acts on all rods, or on those that it names."""
+        self.fields += check_fields([field], len(self.entries))
 
     def fingerprint(self) -> str:
         """A digest of all that is described here, to tell whether a cache belongs to it. Functions of time count as
@@ -332,7 +332,7 @@ class Scene:
             for value in (*vars(collider.shape).values(), collider.friction, collider.thickness, collider.path):
                 feed(value)
         for field in self.fields:
-            for value in (field.numbers(), field.vertices, field.triangles):
+            for value in (field.numbers(), field.vertices, field.triangles, field.rods):
                 feed(value)
         for body in self.bodies:
             feed(type(body.shape).__name__)

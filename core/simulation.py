@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -353,10 +354,12 @@ class Simulation:
         air_density: float | None = None,
         drag: float | None = None,
         fields: Sequence[Field] | None = None,
+        gravity_weights: Mapping[RodId, float] | None = None,
     ) -> None:
-        """Changes what the scene said of these, from now on; what is not given stays. It is no part of the state: who restores one
-        says it again."""
-        self._around.change(gravity, wind, air_density, drag, fields)
+        """Changes what the scene said of these, from now on; what is not given stays. `gravity_weights` say how much gravity counts
+        for rods, 1 for those that are not among them; clothoids take what differs from 1 at their sample points. It is no part of
+        the state: who restores one says it again."""
+        self._around.change(gravity, wind, air_density, drag, fields, gravity_weights)
 
     def alter(
         self, rod: RodId, *, stiffness: float = 1.0, damping: float = 1.0, length: float = 1.0, curl: float = 1.0
@@ -463,7 +466,8 @@ class Simulation:
 
     def _parts(self, flat: Array) -> list[Array]:
         """A state's parts: of the blocks, of the holds, of contact, of bodies."""
-        return np.split(flat, np.cumsum(self._sizes)[:-1])
+        ends = itertools.accumulate(self._sizes)
+        return [flat[end - size : end] for size, end in zip(self._sizes, ends, strict=True)]
 
     def restore(self, state: ArrayLike, frame: int) -> None:
         """Goes on from a state of `state()`, as frame `frame`. With an engine only if that can go back, too."""

@@ -34,6 +34,7 @@ SUBJECTS = {
     "Rod Collider": ("rope_on_hook", "Floor"),
     "Simulation": ("tree_in_wind", "Tree"),
     "Field Weights": ("tree_in_wind", "Tree"),
+    "Shared Field Weights": ("tree_in_wind", "Tree"),
     "Cache": ("rope_on_hook", "Rope"),
     "Numbers": ("rope_on_hook", "Rope"),
     "Viewport Overlay": ("rope_on_hook", "Rope"),

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Field
-from .fields import state_of
+from .fields import WEIGHTS, state_of
 from .poses import Array, metres_per_unit
 
 # Settings that may be animated, of scenes. What is animated is no part of the description, which knows one moment alone.
@@ -38,7 +38,7 @@ def states(
             now = around(scene)
             state[:8] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"])
         elif uid in rods:
-            state[:5] = (*factors(rods[uid], 1.0).values(), rods[uid].tendril.pin_influence)
+            state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
         found[key] = state.reshape(4, 4)
     return found
 
@@ -73,7 +73,8 @@ def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
     }
 
 
-FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence")
+# Settings of rods that may be animated.
+FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence", *WEIGHTS)
 
 
 def steady_factors(obj: bpy.types.Object) -> tuple[float, ...]:

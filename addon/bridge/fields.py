@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -19,6 +21,7 @@ KINDS = {
     "TURBULENCE": "turbulence",
     "DRAG": "drag",
 }
+WEIGHTS = ("gravity_weight", "field_weight", *(f"{kind}_weight" for kind in KINDS.values()))
 _SHAPES = {"POINT": "point", "LINE": "line", "PLANE": "plane", "POINTS": "points", "SURFACE": "surface"}
 _FALLOFFS = {"SPHERE": "sphere", "TUBE": "tube", "CONE": "cone"}
 _SIDES = {"BOTH": "both", "POSITIVE": "positive", "NEGATIVE": "negative"}
@@ -31,10 +34,17 @@ _SETTINGS = (
 )
 
 
-def fields_of(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The objects whose fields act on rods."""
-    weights = scene.tendril
-    among = scene.objects if weights.field_collection is None else weights.field_collection.all_objects
+def fields_of(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object] = ()) -> list[bpy.types.Object]:
+    """The objects whose fields act on rods, those that act only on one of them included."""
+    found = dict.fromkeys(_among(scene, scene.tendril.field_collection))
+    for obj in rods:
+        if obj.tendril.field_collection is not None:
+            found.update(dict.fromkeys(_among(scene, obj.tendril.field_collection)))
+    return list(found)
+
+
+def _among(scene: bpy.types.Scene, chosen: bpy.types.Collection | None) -> list[bpy.types.Object]:
+    among = scene.objects if chosen is None else chosen.all_objects
     return [obj for obj in among if obj.field is not None and obj.field.type in KINDS and obj.field.shape in _SHAPES]
 
 
@@ -43,17 +53,62 @@ def key_of(obj: bpy.types.Object) -> str:
     return f"field {obj.name_full}"
 
 
-def read_fields(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Field]:
+def read_fields(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, rods: Iterable[bpy.types.Object] = ()
+) -> dict[str, Field]:
     """All of them as they are now, by their keys, each as strong as the weights of the scene leave it."""
     found = {}
-    for obj in fields_of(scene):
+    for obj in fields_of(scene, rods):
         evaluated = obj.evaluated_get(depsgraph)
         weight = weight_of(scene, evaluated.field.type)
         if weight != 0.0 and evaluated.is_evaluated and evaluated.field.apply_to_location:
             mesh = _mesh(evaluated, metres_per_unit(scene))
             if mesh is not None:
-                found[key_of(obj)] = _field(evaluated, scene, weight, mesh)
+                found[key_of(obj)] = weighted(_field(evaluated, scene, mesh), weight)
     return found
+
+
+def felt_fields(
+    scene: bpy.types.Scene,
+    fields: Mapping[str, Field],
+    rods: Mapping[str, bpy.types.Object],
+    ids: Mapping[str, Sequence[int]],
+) -> list[Field]:
+    """The fields that were read, as each rod feels them: weights and collections of its own count. `ids` are those of rods in the
+    core's scene, by the uids of objects."""
+    settings = {uid: _own_settings(rods[uid]) for uid in ids if uid in rods}
+    if not any(collection or set(weights.values()) != {1.0} for collection, weights in settings.values()):
+        return list(fields.values())
+    shared = {key_of(obj) for obj in fields_of(scene)}
+    together: dict[tuple[str, float], list[int]] = {}  # rods, by the field they feel and how much it counts for them
+    for uid, (collection, weights) in settings.items():
+        own = shared if collection is None else {key_of(obj) for obj in _among(scene, collection)}
+        for key in own & fields.keys():
+            together.setdefault((key, weights["field"] * weights[fields[key].kind]), []).extend(ids[uid])
+    return [
+        weighted(replace(fields[key], rods=chosen), weight)
+        for (key, weight), chosen in sorted(together.items())
+        if weight != 0.0
+    ]
+
+
+def gravity_weights(rods: Mapping[str, bpy.types.Object], ids: Mapping[str, Sequence[int]]) -> dict[int, float]:
+    """How much gravity counts for rods of the core, of those for which it does not count as it is."""
+    own = {uid: rods[uid].tendril.gravity_weight for uid in ids if uid in rods}
+    return {rod: weight for uid, weight in own.items() if weight != 1.0 for rod in ids[uid]}
+
+
+def weighted(field: Field, weight: float) -> Field:
+    """As strong as the weight leaves it. The damping of a harmonic field is a part of the critical one, whatever its strength."""
+    if weight == 1.0:
+        return field
+    damping = field.damping * weight if field.kind == "drag" else field.damping
+    return replace(field, strength=field.strength * weight, flow=field.flow * weight, damping=damping)
+
+
+def _own_settings(obj: bpy.types.Object) -> tuple[bpy.types.Collection | None, dict[str, float]]:
+    own = obj.tendril
+    return own.field_collection, {kind: getattr(own, f"{kind}_weight") for kind in ("field", *KINDS.values())}
 
 
 def state_of(field: Field) -> Array:
@@ -71,13 +126,15 @@ def weight_of(scene: bpy.types.Scene, kind: str) -> float:
     return float(weights.field_weight * getattr(weights, f"{KINDS[kind]}_weight"))
 
 
-def settings_of_fields(scene: bpy.types.Scene) -> tuple[object, ...]:
+def settings_of_fields(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object]) -> tuple[object, ...]:
     """Those that are not animated."""
-    shared = scene.tendril
+    shared, rods = scene.tendril, list(rods)
     weights = (shared.field_weight, *(getattr(shared, f"{kind}_weight") for kind in KINDS.values()))
+    own = (obj.tendril.field_collection for obj in rods)
     return (
         weights,
-        tuple((obj.name_full, *(() if _is_animated(obj) else _settings_of(obj))) for obj in fields_of(scene)),
+        tuple("" if chosen is None else chosen.name_full for chosen in own),
+        tuple((obj.name_full, *(() if _is_animated(obj) else _settings_of(obj))) for obj in fields_of(scene, rods)),
     )
 
 
@@ -115,7 +172,7 @@ def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
     return {"vertices": world, "triangles": triangles.reshape(-1, 3)} if len(triangles) else None
 
 
-def _field(obj: bpy.types.Object, scene: bpy.types.Scene, weight: float, mesh: dict[str, Array]) -> Field:
+def _field(obj: bpy.types.Object, scene: bpy.types.Scene, mesh: dict[str, Array]) -> Field:
     field, scale = obj.field, metres_per_unit(scene)
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     strength = field.strength
@@ -125,14 +182,14 @@ def _field(obj: bpy.types.Object, scene: bpy.types.Scene, weight: float, mesh: d
     if field.type == "HARMONIC":
         damping, rest = field.harmonic_damping, field.rest_length * scale
     elif field.type == "DRAG":
-        strength, damping = field.quadratic_drag, field.linear_drag * weight
+        strength, damping = field.quadratic_drag, field.linear_drag
     return Field(
         KINDS[field.type],
-        strength * weight,
+        strength,
         matrix[:3, 3] * scale,
         nearest_rotation(matrix[:3, :3]),
         _SHAPES[field.shape],
-        flow=field.flow * weight,
+        flow=field.flow,
         damping=damping,
         rest_length=rest,
         size=field.size * scale,

@@ -9,7 +9,7 @@ import numpy as np
 from .poses import Array
 
 NAMES = ("Radius", "Stiffness", "Mass")
-LARGEST = 10.0
+SHOWN, LARGEST = 2.0, 10.0  # what the widget shows at first, so that 1 is half way up; and what can be drawn
 SAMPLES = 65
 
 
@@ -19,6 +19,8 @@ def make(obj: bpy.types.Object) -> bpy.types.NodeTree:
     for name in NAMES:
         node = tree.nodes.new("ShaderNodeFloatCurve")
         node.name = node.label = name
+        node.mapping.clip_max_y = SHOWN
+        node.mapping.reset_view()
         node.mapping.clip_max_y = LARGEST
         for point, x in zip(node.mapping.curves[0].points, (0.0, 1.0), strict=True):
             point.location = (x, 1.0)

@@ -46,6 +46,11 @@ class Part:
     ties: tuple[int, ...]  # attachments to bodies, likewise
 
     @cached_property
+    def ids(self) -> range:
+        """Of its rods in the core's scene."""
+        return range(self.first_rod, self.first_rod + len(self.described.rods))
+
+    @cached_property
     def followers(self) -> Mapping[str, tuple[Followers, ...]]:
         """What follows each pose, by its key."""
         found: dict[tuple[str, bool], list[int]] = {}
@@ -103,12 +108,13 @@ class SceneDescription:
 
 def describe_scene(
     scene: bpy.types.Scene,
+    objects: Mapping[str, bpy.types.Object],
     rods: Mapping[str, RodDescription],
     colliders: Mapping[str, ColliderDescription],
     bodies: BodiesDescription | None = None,
     movers: Mapping[str, ColliderDescription] = MappingProxyType({}),
 ) -> SceneDescription:
-    """The rods, by their uids, with what all rods of the scene share. Raises TendrilError."""
+    """The rods, by the uids of their objects, with what all rods of the scene share. Raises TendrilError."""
     shared = scene.tendril
     # What is animated is told frame by frame.
     core_scene = Scene(**(around(scene) if is_steady(scene) else {}), rod_contact=shared.rod_contact)
@@ -121,6 +127,7 @@ def describe_scene(
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness, path=path)
     numbers = {key: core_scene.add_body(body) for key, body in bodies.described.items()} if bodies else {}
     frame_rate = scene.render.fps / scene.render.fps_base
+    described_objects = [objects[uid] for uid in rods]
     return SceneDescription(
         scene=core_scene,
         parts={uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()},
@@ -130,9 +137,9 @@ def describe_scene(
         frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
-        fields=settings_of_fields(scene),
+        fields=settings_of_fields(scene, described_objects),
         watched=(
-            *(key_of_field(obj) for obj in fields_of(scene)),
+            *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
             *(() if is_steady(scene) else (AROUND,)),
             *(key_of_factors(uid) for uid, rod in rods.items() if len(rod.steady) < len(FACTORS)),
         ),
@@ -164,7 +171,8 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     """All settings that make a difference, quick enough for drawing a panel."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.rod_contact, pushes(scene), *_settings_around(scene), settings_of_fields(scene)),
+        (shared.substeps, shared.rod_contact, pushes(scene), *_settings_around(scene)),
+        settings_of_fields(scene, rods.values()),
         settings_of_colliders(scene),
         settings_of_bodies(scene),
         (units.system, units.scale_length),

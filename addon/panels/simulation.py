@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..bridge.fields import KINDS
+from ..bridge.fields import WEIGHTS
 from .base import RodPanel
 
 
@@ -29,14 +29,27 @@ class TENDRIL_PT_fields(RodPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        rod = context.object.tendril
+        layout.prop(rod, "field_collection")
+        animated = layout.column()
+        animated.use_property_decorate = True
+        for name in WEIGHTS:
+            animated.prop(rod, name, slider=True)
+
+
+class TENDRIL_PT_shared_fields(RodPanel, bpy.types.Panel):
+    bl_label = "Shared Field Weights"
+    bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         shared = context.scene.tendril
         layout.label(text="Shared by all rods of the scene")
         layout.prop(shared, "field_collection")
-        animated = layout.row()
-        animated.use_property_decorate = True
-        animated.prop(shared, "gravity_weight", slider=True)
-        for name in ("field", *KINDS.values()):
-            layout.prop(shared, f"{name}_weight", slider=True)
+        for name in WEIGHTS:
+            row = layout.row()
+            row.use_property_decorate = name == "gravity_weight"
+            row.prop(shared, name, slider=True)
 
 
-CLASSES = (TENDRIL_PT_simulation, TENDRIL_PT_fields)
+CLASSES = (TENDRIL_PT_simulation, TENDRIL_PT_fields, TENDRIL_PT_shared_fields)

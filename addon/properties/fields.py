@@ -1,28 +1,51 @@
-"""How much force fields count, as Blender's own field weights say for its own physics."""
+"""How much force fields count, as Blender's own field weights say for its own physics: for all rods of a scene, and for each."""
 
 import bpy
 from bpy.props import PointerProperty
 
 from .kinds import number
 
+_WEIGHTS = {
+    "gravity": "the gravity of the scene",
+    "field": "all force fields together",
+    **dict.fromkeys(
+        ("wind", "force", "vortex", "magnetic", "harmonic", "turbulence", "drag"), "force fields of this kind"
+    ),
+}
 
-def _weight(name: str, what: str) -> object:
-    return number(name, f"How much {what} counts for rods", 1.0, -200.0, 200.0, 1.0, soft_min=0.0, precision=3, step=1)
+
+def _weights(whom: str) -> dict[str, object]:
+    return {
+        f"{kind}_weight": number(
+            "All" if kind == "field" else kind.capitalize(),
+            f"How much {what} counts for {whom}",
+            *(1.0, -200.0, 200.0, 1.0),
+            soft_min=0.0,
+            precision=3,
+            step=1,
+        )
+        for kind, what in _WEIGHTS.items()
+    }
 
 
 class FieldSettings:
+    """Of a scene."""
+
     field_collection: PointerProperty(
         name="Effector Collection",
         description="Only force fields of this collection act on rods; without one, all of the scene do. A strength of 1 "
         "is an acceleration of one metre per second squared",
         type=bpy.types.Collection,
     )
-    gravity_weight: _weight("Gravity", "the gravity of the scene")
-    field_weight: _weight("All", "all force fields together")
-    wind_weight: _weight("Wind", "wind")
-    force_weight: _weight("Force", "force")
-    vortex_weight: _weight("Vortex", "vortex")
-    magnetic_weight: _weight("Magnetic", "magnetic")
-    harmonic_weight: _weight("Harmonic", "harmonic")
-    turbulence_weight: _weight("Turbulence", "turbulence")
-    drag_weight: _weight("Drag", "drag")
+    __annotations__.update(_weights("all rods of the scene"))
+
+
+class OwnFieldSettings:
+    """Of a rod. Its weights and those of the scene are multiplied."""
+
+    field_collection: PointerProperty(
+        name="Effector Collection",
+        description="Only force fields of this collection act on this rod; without one, those that act on all rods do",
+        type=bpy.types.Collection,
+    )
+    __annotations__.update(_weights("this rod. Animate it"))

@@ -4,6 +4,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from .. import cast
+from .fields import OwnFieldSettings
 from .holds import HoldSettings
 from .material import MaterialSettings
 from .net import NetSettings
@@ -31,7 +32,15 @@ _MODELS = [
 ]
 
 
-class TendrilRod(MaterialSettings, ShapeSettings, NetSettings, HoldSettings, OverTimeSettings, bpy.types.PropertyGroup):
+class TendrilRod(
+    MaterialSettings,
+    ShapeSettings,
+    NetSettings,
+    HoldSettings,
+    OverTimeSettings,
+    OwnFieldSettings,
+    bpy.types.PropertyGroup,
+):
     """A curve object as a rod"""
 
     enabled: BoolProperty(

@@ -46,6 +46,7 @@ class Field:
     `flow` (1/s) slows on top. A line is the z axis, a plane lies across it: distances are from there. The shape "points" is a
     field at each of the `vertices`, with the `normals` there for z; "surface" one at the nearest point of the `triangles` between
     them, with the normal of that triangle. A harmonic field of points pulls a rod's vertices to one of them each, in turn.
+    With `rods` it acts on those alone.
     """
 
     kind: str
@@ -66,6 +67,7 @@ class Field:
     vertices: ArrayLike | None = None  # (k, 3) m
     normals: ArrayLike | None = None  # (k, 3)
     triangles: ArrayLike | None = None  # (m, 3) numbers of vertices
+    rods: Sequence[int] | None = None  # ids of those that it acts on; None: all
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -82,6 +84,9 @@ class Field:
             not_negative(name, getattr(self, name))
         whole("seed", self.seed, 0, 2**31)
         flag("gravitation", self.gravitation)
+        if self.rods is not None:
+            chosen = tuple(whole("rods", rod, 0, 2**31) for rod in self.rods)
+            object.__setattr__(self, "rods", chosen)
         object.__setattr__(self, "position", vector("position", self.position))
         rotation = array("rotation", self.rotation, (3, 3), "give a rotation matrix")
         if not np.all(are_rotations(rotation)):
@@ -128,9 +133,12 @@ class Field:
         return rows
 
 
-def check_fields(fields: Sequence[Field]) -> list[Field]:
+def check_fields(fields: Sequence[Field], rods: int) -> list[Field]:
+    """For a scene of so many rods."""
     found = list(fields)
     for one in found:
         if not isinstance(one, Field):
             raise TendrilError("field", one, "give Fields")
+        if one.rods is not None and max(one.rods, default=-1) >= rods:
+            raise TendrilError("rods", one.rods, f"the scene has {rods}: give ids that scene.add returned")
     return found

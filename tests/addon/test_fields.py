@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
+from tendril.addon.bridge.curves import read_rows
 from tendril.addon.bridge.fields import read_fields
 from tendril.tests.addon.building import line, make_rod, play
 
@@ -51,6 +52,82 @@ def test_only_fields_of_the_collection_act_and_animated_ones_follow():
     assert np.abs((shown[6] - shown[1])[:, :2]).max() < 1e-6
     scene.frame_set(3)
     assert "outdated" not in memory.info(scene)
+
+
+def two_free_rods():
+    return [make_rod(("POLY", line(y=y)), name=name, start_hold="FREE") for name, y in (("Rope", 0.0), ("Other", 1.0))]
+
+
+def way(obj, frames=13):
+    """How far a rod has come on average, after playing all."""
+    shown = {frame: read_rows(obj.data) for frame in (1, frames) if not bpy.context.scene.frame_set(frame)}
+    return (shown[frames] - shown[1]).mean(axis=0)
+
+
+def play_on(frames=13):
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+
+
+FALL = 0.5 * 9.81 * 0.5**2
+
+
+def test_a_rod_may_ignore_gravity_or_a_wind_that_others_feel():
+    scene = bpy.context.scene
+    scene.tendril.air_density = 0.0
+    rope, other = two_free_rods()
+    add_field("WIND", turned=(0.0, np.pi / 2, 0.0), strength=2.0, flow=0.0)
+    rope.tendril.gravity_weight, rope.tendril.wind_weight = 0.0, 0.5
+    play_on()
+    assert way(rope) == pytest.approx([0.125, 0.0, 0.0], abs=1e-5)
+    assert way(other) == pytest.approx([0.25, 0.0, -FALL], abs=1e-5)
+    rope.tendril.gravity_weight = 0.5  # as Blender tells its own physics: what was simulated is not of it any more
+    assert "outdated" in memory.info(scene)
+    rope.tendril.field_weight = scene.tendril.wind_weight = 0.5  # all of them are multiplied
+    play_on()
+    assert way(rope) == pytest.approx([0.03125, 0.0, -0.5 * FALL], abs=1e-5)
+    assert way(other) == pytest.approx([0.125, 0.0, -FALL], abs=1e-5)
+
+
+def test_a_rod_may_have_a_collection_of_fields_of_its_own():
+    scene = weightless()
+    rope, other = two_free_rods()
+    add_field("WIND", turned=(0.0, np.pi / 2, 0.0), strength=2.0, flow=0.0)
+    upwards = add_field("WIND", strength=4.0, flow=0.0)
+    scene.tendril.wind_weight = 1.0
+    for name, members in (("Of all", [bpy.data.objects["Wind"]]), ("Of one", [upwards])):
+        collection = bpy.data.collections.new(name)
+        scene.collection.children.link(collection)
+        for member in members or ():
+            collection.objects.link(member)
+    scene.tendril.field_collection = bpy.data.collections["Of all"]
+    rope.tendril.field_collection = bpy.data.collections["Of one"]
+    play_on()
+    assert way(rope) == pytest.approx([0.0, 0.0, 0.5], abs=1e-5)
+    assert way(other) == pytest.approx([0.25, 0.0, 0.0], abs=1e-5)
+    upwards.field.strength = 1.0
+    assert "outdated" in memory.info(scene)
+
+
+@pytest.mark.parametrize("name", ["gravity_weight", "wind_weight"])
+def test_weights_of_a_rod_can_be_keyframed(name):
+    """Nothing for a quarter of a second, then all of it."""
+    scene = bpy.context.scene
+    scene.use_gravity, scene.gravity, scene.tendril.air_density = name == "gravity_weight", (8.0, 0.0, 0.0), 0.0
+    rope, other = two_free_rods()
+    if name == "wind_weight":
+        add_field("WIND", turned=(0.0, np.pi / 2, 0.0), strength=8.0, flow=0.0)
+    for frame, weight in ((1, 0.0), (7, 0.0), (8, 1.0)):
+        setattr(rope.tendril, name, weight)
+        rope.keyframe_insert(f"tendril.{name}", frame=frame)
+    play_on()
+    assert way(rope, 7) == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
+    assert way(rope) == pytest.approx([0.25, 0.0, 0.0], abs=1e-5)
+    assert way(other) == pytest.approx([1.0, 0.0, 0.0], abs=1e-5)
+    assert "outdated" not in memory.info(scene)
+    rope.animation_data_clear()
+    setattr(rope.tendril, name, 1.0)
+    assert "outdated" in memory.info(scene)
 
 
 KINDS = [

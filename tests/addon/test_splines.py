@@ -153,7 +153,7 @@ def test_points_are_in_world_space_under_parents_scale_and_units():
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     drawn = evaluated_points(obj) @ matrix[:3, :3].T + matrix[:3, 3]
     rod = describe_rod(obj, scene, {obj.tendril.uid: pose_of(obj.matrix_world, scene)}, read_rows(obj.data))
-    description = describe_scene(scene, {obj.tendril.uid: rod}, {})
+    description = describe_scene(scene, {obj.tendril.uid: obj}, {obj.tendril.uid: rod}, {})
     vertices = np.concatenate([entry.rod.points for entry in description.scene.entries])
     np.testing.assert_allclose(vertices, 0.1 * drawn, atol=1e-6)
     np.testing.assert_allclose(description.scene.gravity, (0, 0, -0.981), atol=1e-6)

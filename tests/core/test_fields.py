@@ -114,6 +114,73 @@ def test_a_rod_in_a_wind_falls_like_in_gravity_whatever_its_segments(model):
     assert np.allclose(frame.velocities(0), [1.5, 0.0, 0.0], rtol=1e-6)
 
 
+def three_rods(model):
+    """Side by side, free, where gravity is 2 m/s2."""
+    scene = Scene((0.0, 0.0, -2.0))
+    points = np.array([[0.1 * k, 0.0, 0.0] for k in range(6)])
+    for y in (0.0, 1.0, 2.0):
+        scene.add(Rod.from_points(points + np.array([0.0, y, 0.0]), 0.01, Material.preset("nylon rope")), model=model)
+    return scene
+
+
+def after(sim, first, last):
+    """The velocities of three rods half a second later."""
+    frame = list(sim.frames(first, last))[-1]
+    return [frame.velocities(rod) for rod in range(3)]
+
+
+@pytest.mark.parametrize("model", ["der", "net", "compact", "der2008", "corde"])
+def test_gravity_counts_as_much_for_a_rod_as_its_weight_says(model):
+    sim = Simulation(three_rods(model), threads=1)
+    sim.surround(gravity_weights={0: 0.25, 2: -1.0})
+    for v, expected in zip(after(sim, 1, 13), (-0.25, -1.0, 1.0), strict=True):
+        assert np.allclose(v, [0.0, 0.0, expected], atol=1e-6)
+
+
+@pytest.mark.parametrize("model", ["der", "net", "compact", "der2008", "clothoid", "corde"])
+def test_who_feels_no_field_falls_as_if_there_was_none(model):
+    scene = three_rods(model)
+    scene.add_field(Field("wind", 3.0, rotation=SIDEWAYS, rods=[1]))
+    one, blown, other = after(Simulation(scene, threads=1), 1, 13)
+    assert np.allclose([one, other], [0.0, 0.0, -1.0], atol=1e-6)
+    assert np.allclose(blown, [1.5, 0.0, -1.0], atol=0.02)
+
+
+@pytest.mark.parametrize("model", ["der", "net", "der2008", "corde"])
+def test_a_field_acts_on_the_rods_it_names_until_it_is_gone(model):
+    scene = three_rods(model)
+    scene.add_field(Field("wind", 3.0, rotation=SIDEWAYS, rods=[1]))
+    sim = Simulation(scene, threads=1)
+    sim.surround(gravity_weights={0: 0.25})
+    for v, expected in zip(after(sim, 1, 13), ([0.0, -0.25], [1.5, -1.0], [0.0, -1.0]), strict=True):
+        assert np.allclose(v[:, [0, 2]], expected, atol=1e-6)
+    sim.surround(fields=[], gravity_weights={2: 0.0})
+    for v, expected in zip(after(sim, 13, 25), ([0.0, -1.25], [1.5, -2.0], [0.0, -1.0]), strict=True):
+        assert np.allclose(v[:, [0, 2]], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", ["der", "net"])
+@pytest.mark.parametrize("gravity", [9.81, 9.81000042, 0.5 * 9.81, 1.62, 3.71])
+def test_a_rod_falls_from_rest_by_half_g_t_squared(model, gravity):
+    """From the first step on, where round-off is all there is to compare energies with."""
+    scene = Scene((0.0, 0.0, -gravity))
+    s = np.linspace(0.0, 1.0, 12)
+    points = np.stack([s, 0.0 * s, 0.03 * np.cos(4.0 * s)], axis=1).astype(np.float32)
+    scene.add(Rod.from_points(points, 0.01, Material.preset("nylon rope")), model=model)
+    frame = list(Simulation(scene, threads=1).frames(1, 13))[-1]
+    assert np.allclose(frame.positions(0), points - [0.0, 0.0, 0.125 * gravity], atol=1e-9)
+
+
+def test_a_field_of_a_surface_acts_on_the_rods_it_names():
+    scene = free_rod()
+    spared = scene.add(scene.entries[0].rod)
+    vertices, triangles = sphere()
+    scene.add_field(Field("force", 2.0, shape="surface", vertices=vertices, triangles=triangles, rods=[0]))
+    frame = list(Simulation(scene, threads=1).frames(1, 4))[-1]
+    assert np.abs(frame.velocities(spared)).max() == 0.0
+    assert np.abs(frame.velocities(0)).max() > 0.01
+
+
 def test_a_rod_in_a_harmonic_field_swings_with_its_period():
     scene = free_rod()
     strength = (2.0 * np.pi) ** 2
@@ -153,6 +220,13 @@ def test_bad_fields_are_refused():
             Field(**bad)
     with pytest.raises(TendrilError, match="field"):
         Scene().add_field("wind")
+    with pytest.raises(TendrilError, match="rods"):
+        free_rod().add_field(Field("wind", rods=[1]))
+    sim = Simulation(free_rod(), threads=1)
+    for weights in ({1: 0.5}, {0: np.nan}):
+        with pytest.raises(TendrilError):
+            sim.surround(gravity=(0.0, 0.0, -5.0), gravity_weights=weights)
+    assert not sim.step_frame().velocities(0).any()  # what was refused changed nothing
 
 
 def test_a_field_of_points_is_the_sum_of_fields_at_each():

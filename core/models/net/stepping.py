@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Step
-from ..der.stepping import FAILURES, FALLBACKS, GAIN, GAMMA, HALVINGS
+from ..der.stepping import FAILURES, FALLBACKS, GAIN, GAMMA, HALVINGS, ROUND_OFF
 from .arrays import Nets, Room
 from .evaluate import measure, update_geometry
 from .newton import minimise
@@ -52,7 +52,7 @@ def step_nets(n: Nets, room: Room, step: Step, skip: NDArray[bool_], first_net: 
             good = _attempt(n, room, r, step, done, part, scheme)
             if good and watched:
                 now, work = _energy_and_work(n, r)
-                good = scheme == BACKWARD_EULER or now - energy - work <= GAIN * energy + given
+                good = scheme == BACKWARD_EULER or now - energy - work <= GAIN * energy + ROUND_OFF * abs(work) + given
                 if good:
                     energy = now
             if good:
