@@ -21,7 +21,7 @@ OUT = Path("out")
 FRAMES = 73
 SHOWN = (2, 4, 7, 73)
 TILE = (440, 330)
-PLACES = {"ribbon": (-0.4, 0.0, 1.0), "poster": (0.15, 0.1, 1.0), "parchment": (0.15, -0.5, 0.0)}
+PLACES = {"ribbon": (-0.4, 0.0, 1.0), "poster": (0.15, 0.1, 1.0), "parchment": (-0.12, -0.3, 0.0)}
 TURNED = {"ribbon": 0.9, "poster": 2.4, "parchment": 0.25}  # rad, so that their faces are seen
 COLOURS = {  # of the two sides
     "ribbon": ((0.75, 0.03, 0.05), (0.9, 0.35, 0.3)),
@@ -94,7 +94,7 @@ def two_sided(name: str, front: tuple[float, ...], back: tuple[float, ...]) -> b
 
 
 def studio(scene: bpy.types.Scene) -> None:
-    beam = box("Beam", (1.7, 0.05, 0.05), (0.22, 0.1, 0.04))
+    beam = box("Beam", (4.0, 0.05, 0.05), (0.22, 0.1, 0.04))
     beam.location = (0.0, 0.05, 1.025)
     floor = box("Floor", (20.0, 20.0, 0.1), (0.3, 0.22, 0.16))
     floor.location.z = -0.053
@@ -106,7 +106,7 @@ def studio(scene: bpy.types.Scene) -> None:
         Light((2.6, -2.0, 1.4), 35.0, 2.0, (0.6, 0.78, 1.0)),
         sky=(0.05, 0.06, 0.07),
     )
-    look_from(scene, (0.1, -2.1, 0.95), (0.1, 0.0, 0.465), lens=50.0)
+    look_from(scene, (0.1, -2.3, 1.0), (0.1, 0.0, 0.44), lens=45.0)
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ def run() -> Outcome:
             [Series(LENGTHS, naive, "naive", "o-", RED), Series(LENGTHS, piecewise, "piecewise", "o-", BLUE)], logarithmic="y",
         ),
         Plot(
-            "Terms of the series, and the bound on their top", "n", "norm of the term",
+            "Terms, and the bound on their top", "n", "norm of the term",
             [
                 *(Series(range(len(h)), h, f"{size:g} m", "-") for size, h in zip(sizes, hills, strict=True)),
                 Series([np.argmax(h) for h in hills], [top(size) for size in sizes], "eq. 12", "s", RED),

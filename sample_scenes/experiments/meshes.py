@@ -116,11 +116,11 @@ def _rings(tube: Tube) -> Rings:
 
 
 def _capped(rings: Rings) -> Rings:
-    """With rounded ends."""
+    """With rounded ends; those of flat sections are no longer than these are thick."""
 
     def cap(end: int, way: float) -> Rings:
         lean = np.linspace(0.5 * math.pi - 0.02, 0.0, CAP, endpoint=False)[:: int(-way)]
-        size = 0.5 * (np.linalg.norm(rings.first[end]) + np.linalg.norm(rings.second[end]))
+        size = min(np.linalg.norm(rings.first[end]), np.linalg.norm(rings.second[end]))
         shrink = np.cos(lean)[:, None]
         centre = rings.centre[end] + way * size * np.sin(lean)[:, None] * rings.tangent[end]
         tangent = np.tile(rings.tangent[end], (CAP, 1))

@@ -24,6 +24,11 @@ TALLEST = 5.0  # inches, of a moment
 NARROWEST, WIDEST = 0.6, 2.4  # width to height of a moment
 MARGIN = 0.15  # of what the rods take, around them
 MUCH_LARGER = 3.0  # a collider that exceeds the rods by this factor is shown only in part
+LEGEND_ROW, LETTER, MARKER = (
+    0.2,
+    0.072,
+    0.42,
+)  # inches: height of a row of labels; of a letter in one, and what is before and after
 INK, PALE = "#2b2f36", "#7a828e"
 
 
@@ -59,7 +64,9 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
     rows = [range(first, min(first + columns, len(panels))) for first in range(0, len(panels), columns)]
     heights = [min(WIDTH / sum(panels[k].aspect for k in row), TALLEST) for row in rows]
     lines = wrap(outcome.caption, CAPTION_WIDTH)
-    head, caption, plot_height = 0.7 + 0.22 * len(lines), 0.42, 3.5
+    share = (WIDTH - 0.3) / max(len(outcome.plots), 1)  # of a plot
+    legends = max((_legend_rows(plot, share - 1.1) for plot in outcome.plots), default=1)
+    head, caption, plot_height = 0.7 + 0.22 * len(lines), 0.42, 3.3 + LEGEND_ROW * legends
     foot = 0.24 * len(outcome.numbers) + 0.25
     height = head + sum(heights) + caption * len(rows) + (plot_height + 0.35) * bool(outcome.plots) + foot
     figure = Figure(figsize=(WIDTH, height), dpi=DOTS, facecolor="white")
@@ -83,12 +90,11 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
             left += wide + gap
         top -= tall + caption
     for number, plot in enumerate(outcome.plots):
-        share = (WIDTH - 0.3) / len(outcome.plots)
         axes = figure.add_axes(
             ((0.15 + share * number + 0.75) / WIDTH, (foot + 0.6) / height,
-             (share - 1.1) / WIDTH, (plot_height - 0.85) / height)
+             (share - 1.1) / WIDTH, (plot_height - 0.65 - LEGEND_ROW * legends) / height)
         )  # fmt: skip
-        _plot(axes, plot)
+        _plot(axes, plot, _legend_rows(plot, share - 1.1))
     for place, number in enumerate(outcome.numbers):
         y = (foot - 0.12 - 0.24 * (place + 0.5)) / height
         colour = INK if number.within else "#b3261e"
@@ -99,7 +105,19 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
     figure.savefig(file, dpi=DOTS)
 
 
-def _plot(axes: Any, plot: Plot) -> None:
+def _legend_rows(plot: Plot, width: float) -> int:
+    """In how many rows the labels of the series fit above a plot of that many inches."""
+    labels = [series.label for series in plot.series if series.label]
+    if not labels:
+        return 1
+    for rows in range(1, len(labels)):
+        columns = [labels[k : k + rows] for k in range(0, len(labels), rows)]
+        if sum(LETTER * max(map(len, column)) + MARKER for column in columns) <= width:
+            return rows
+    return len(labels)
+
+
+def _plot(axes: Any, plot: Plot, legend_rows: int) -> None:
     for series in plot.series:
         axes.plot(series.x, series.y, series.style, color=series.colour, label=series.label or None, ms=5.5, lw=1.8)
     if "x" in plot.logarithmic:
@@ -108,7 +126,7 @@ def _plot(axes: Any, plot: Plot) -> None:
         axes.set_yscale("log")
     if plot.logarithmic:  # labels of minor ticks would run into each other
         axes.minorticks_off()
-    axes.set_title(plot.title, size=11.5, color=INK, loc="left", pad=24)
+    axes.set_title(plot.title, size=11.5, color=INK, loc="left", pad=9.6 + 72.0 * LEGEND_ROW * legend_rows)
     axes.set_xlabel(plot.x_label, size=10.5, color=INK)
     axes.set_ylabel(plot.y_label, size=10.5, color=INK)
     axes.tick_params(labelsize=9.5, colors=PALE, labelcolor=INK)
@@ -119,8 +137,8 @@ def _plot(axes: Any, plot: Plot) -> None:
     labels = sum(bool(series.label) for series in plot.series)
     if labels:  # above the axes: dots may be anywhere inside
         axes.legend(
-            loc="lower left", bbox_to_anchor=(-0.01, 0.985), ncol=labels, fontsize=9.5, frameon=False, labelcolor=INK,
-            handlelength=1.4, handletextpad=0.5, columnspacing=1.4, borderpad=0.2,
+            loc="lower left", bbox_to_anchor=(-0.01, 0.985), ncol=-(-labels // legend_rows), fontsize=9.5, frameon=False,
+            labelcolor=INK, handlelength=1.4, handletextpad=0.5, columnspacing=1.4, borderpad=0.2, labelspacing=0.25,
         )  # fmt: skip
 
 
