@@ -214,15 +214,18 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
 
 
 def _compare_at_start(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | None:
-    """The scene as it is at the start frame. Frames in memory that are not of it are dropped; frames on disk that are of it
-    are taken."""
+    """The scene as it is at the start frame. Frames in memory that are not of it, or should be on disk, are dropped;
+    frames on disk that are of it are taken."""
     description = None
     with told_at(objects):
         description = _describe(scene, objects)
     memory.start_troubles.update({uid: memory.status(uid) for uid in objects})
     running = running_of(scene)
     if running is not None and (
-        description is None or running.outdated or running.description.signature != description.signature
+        description is None
+        or running.outdated
+        or running.description.signature != description.signature
+        or memory.belongs_on_disk(scene)
     ):
         forget(scene)
         running = None

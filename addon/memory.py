@@ -145,6 +145,15 @@ def is_outdated(scene: bpy.types.Scene) -> bool:
     )
 
 
+def belongs_on_disk(scene: bpy.types.Scene) -> bool:
+    """Whether frames are in memory alone because they were simulated before the user wanted them on disk, or before there was a
+    place for them. With no state of each of them they can't be written now."""
+    running = running_of(scene)
+    if running is None or running.disk is not None or not running.writable:
+        return False
+    return bool(scene.tendril.use_disk_cache) and path_of(scene) is not None
+
+
 def info(scene: bpy.types.Scene) -> str:
     """The line of the cache panel."""
     running = running_of(scene)
@@ -156,6 +165,8 @@ def info(scene: bpy.types.Scene) -> str:
     text = f"{_frames(running.last_frame - running.first_frame + 1)} {'on disk' if running.disk else 'in memory'}"
     if is_outdated(scene):
         return f"{text}, outdated: go to frame {scenes.first_frame_of(scene)}"
+    if belongs_on_disk(scene):
+        return f"{text}, not on disk: play again from frame {scenes.first_frame_of(scene)}"
     if running.not_exact_since is not None:
         return f"{text}, not exact since frame {running.not_exact_since}"
     return text

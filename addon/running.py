@@ -88,9 +88,10 @@ class Running:
     def begin_on_disk(self, path: Path) -> None:
         """Frames go to a new file from now on. Raises TendrilError, and then they do not."""
         assert self.simulation is not None
+        self.writable = False
         disk = DiskFrames.create(path, self.description, self.simulation.state_size)
         disk.append(self.first_frame, self.moments[self.first_frame], self.simulation.state())
-        self.disk = disk
+        self.disk, self.writable = disk, True
 
     def _make_simulation(self, scene: bpy.types.Scene) -> Simulation:
         if self.description.bodies is not None and self.engine is None:

@@ -236,6 +236,19 @@ def test_without_a_file_frames_stay_in_memory_and_it_is_told():
     assert memory.info(bpy.context.scene) == "4 frames in memory"
 
 
+def test_frames_from_before_the_disk_was_wanted_are_told_and_simulated_again_to_it(saved):
+    scene = bpy.context.scene
+    scene.tendril.use_disk_cache = False
+    rod = rope()
+    expected = play(rod, 6)
+    scene.tendril.use_disk_cache = True
+    assert memory.info(scene) == "6 frames in memory, not on disk: play again from frame 1"
+    shown = play(rod, 6)
+    assert memory.info(scene) == "6 frames on disk"
+    assert saved.exists()
+    np.testing.assert_array_equal(shown[6], expected[6])
+
+
 def test_a_disk_that_refuses_a_frame_is_told_and_it_goes_on_in_memory(saved, monkeypatch):
     rod = rope()
     expected = play(rod, 8)
