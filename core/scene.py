@@ -108,6 +108,9 @@ class Entry:
     velocity: Array  # (n, 3) m/s
     friction: float
     elements: Elements | None = None
+    tied: tuple[
+        tuple[int, float], ...
+    ] = ()  # edges, and where on them, at which bodies are attached, for models that ask
 
 
 class Scene:

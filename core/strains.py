@@ -22,7 +22,7 @@ from .scene import Entry, RodId
 
 Ints = NDArray[np.int64]
 
-# Lengths of the others are constraints. Of these compact knows the forces.
+# Lengths of the others are constraints. Of these compact and clothoid know the forces.
 STRETCHING = ("der", "net", "corde")
 OWN = ("net", "compact", "corde", "clothoid")  # models that measure themselves
 
@@ -49,8 +49,8 @@ class Strains:
         return self._column(rod, 2)
 
     def tension(self, rod: RodId) -> Array:
-        """(m,) N, negative where an edge is pushed together. That of compact rods is what they carried in the last step. Refused
-        for models that do not know it."""
+        """(m,) N, negative where an edge is pushed together. That of compact rods and of clothoids is what they carried in the last
+        step. Refused for models that do not know it."""
         place = self._places[rod]
         tension = self._tension[place.block]
         if tension is None:
@@ -152,7 +152,7 @@ class StrainGauge:
         for block, natural, model, (x, directors) in zip(blocks, self._naturals, self._models, samples, strict=True):
             if model in OWN:
                 found.append(block.strains())  # type: ignore[attr-defined]
-                tensions.append(block.tension() if model != "clothoid" else None)  # type: ignore[attr-defined]
+                tensions.append(block.tension())  # type: ignore[attr-defined]
             else:
                 found.append(natural.measure(x, directors))
                 tensions.append(natural.stretching * found[-1][:, 0] if model in STRETCHING else None)

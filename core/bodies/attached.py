@@ -127,14 +127,18 @@ def softened(scene: Scene) -> list[Entry]:
     """The scene's rods, where an end that is fixed to a body bends and twists over its whole last edge.
 
     The frame of an edge is that of its middle, and between that and the end nothing can bend once the edge is fixed to a body. So
-    what is beyond the middle goes into the element at the edge's other end, and results are second order in segment length."""
+    what is beyond the middle goes into the element at the edge's other end, and results are second order in segment length.
+    Clothoids know their frames everywhere: they are told where bodies are, and have a very short edge there."""
     entries = list(scene.entries)
     for one in scene.attachments:
         entry = entries[one.rod]
         rod = entry.rod
+        if entry.model == "clothoid":
+            entries[one.rod] = replace(entry, tied=(*entry.tied, (one.edge, one.at)))
+            continue
         vertex = rod.ends(one.edge)[round(one.at)]
         inside = one.at not in (0.0, 1.0) or not rod.is_end(vertex)
-        if one.kind == "ball" or inside or entry.model == "clothoid" or rod.edge_count == 1:
+        if one.kind == "ball" or inside or rod.edge_count == 1:
             continue
         bend, twist = rod.bend.copy(), rod.twist_stiffness.copy()
         bend[one.edge] *= 0.5
@@ -174,7 +178,9 @@ class Edges:
                 x = block.positions()
                 edge = x[self._places.after[which]] - x[self._places.row[which]]
                 self._begin[0, which] = edge / np.linalg.norm(edge, axis=1)[:, None]
-                self._begin[1, which] = block.directors()[self._places.shown[which]]
+                own = getattr(block, "edge_directors", None)
+                row, shown = self._places.row[which], self._places.shown[which]
+                self._begin[1, which] = own(row) if own else block.directors()[shown]
 
     def fetch(self, ties: Ints | None = None) -> None:
         """Where the edges are: those of ties of which a coupled step has begun at this iterate of it; all of them in the state."""
@@ -185,8 +191,9 @@ class Edges:
                 continue
             x, row, after = block.positions(), self._places.row[which], self._places.after[which]
             self.start[which], self.end[which] = x[row], x[after]
-            if begun and hasattr(block, "directors_now"):
-                self.director[which] = block.directors_now(row)
+            now = getattr(block, "edge_directors", None) or (getattr(block, "directors_now", None) if begun else None)
+            if now:
+                self.director[which] = now(row)
                 continue
             turns = block.turns()[row] if begun else np.zeros(len(which))
             for k, angle in zip(which.tolist(), turns.tolist(), strict=True):

@@ -72,7 +72,8 @@ class BodySteps:
         self._pushes = [Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, np.bool_)) for n in rows]
         # What a length is compared with: a part of the body, and of the edges tied to it.
         self._unit = bodies.size.copy()
-        np.minimum.at(self._unit, self.ties.body, self.ties.length)
+        drawn = [float(scene.entries[one.rod].rod.rest_lengths[one.edge]) for one in scene.attachments]
+        np.minimum.at(self._unit, self.ties.body, np.array(drawn))
         tied = np.zeros(len(bodies), dtype=np.bool_)
         tied[self.ties.body] = True
         self._small = np.where(tied, OF_TIED_BODIES, OF_OTHER_BODIES)  # rad

@@ -193,7 +193,8 @@ class ModelBlock(Protocol):
     # A model may have more, for rods with bodies on them. `second_order`: its coupled steps can be those of SDIRK2, by
     # `begin_stage(chosen, h, air_density, at)` (a first stage of length h, after which a part `at` of the step is over),
     # `go_on(chosen, ratio)` (to the second) and `finish(chosen, creep, smooth=True)`. `directors_now(row)`: of edges after sample
-    # points, at the iterate. `responses(owner, row, after, pair, out)`: how edges move when edges are pushed, see `der`.
+    # points, at the iterate; or `edge_directors(row)`: in the state, too, and not as drawn. `responses(owner, row, after, pair,
+    # out)`: how edges move when edges are pushed, see `der`.
 
     # 4. Bookkeeping.
     def energies(self, gravity: Array) -> Energies: ...

@@ -131,6 +131,21 @@ def test_hair_is_not_baked_to_shape_keys_but_to_disk(tmp_path):
     assert status(obj) == ""
 
 
+def test_strands_of_clothoids_tell_what_they_carry():
+    """Stiff ones, drawn hanging: at each point the weight of what is below."""
+    scene = bpy.context.scene
+    scene.tendril.drag = 20.0
+    hair = make_hair(model="clothoid", strands=2, length=-0.2, material="STEEL_CABLE", use_attributes=True)
+    play(hair, 12)
+    tension = np.empty(16, dtype=np.float32)
+    hair.data.attributes["tension"].data.foreach_get("value", tension)
+    rod = memory.simulation_of(scene).scene.entries[0].rod
+    lean = 0.2 / rod.length  # of the weight, what pulls along the strand
+    weight = 9.81 * float((rod.mass_per_length * rod.rest_lengths).sum()) * lean
+    middle = 1.0 - np.arange(1, 7) / 7  # ends have one edge, others the mean of two
+    np.testing.assert_allclose(tension.reshape(2, 8)[:, 1:7], weight * np.tile(middle, (2, 1)), rtol=0.02)
+
+
 def test_removing_gives_the_drawn_hair_back():
     obj = make_hair(use_attributes=True)
     shown = play(obj, 4)

@@ -6,7 +6,7 @@ import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.addon.overlay.looks import look_of
-from tendril.tests.addon.building import line, make_rod, play, ring, status
+from tendril.tests.addon.building import line, make_mesh, make_rod, play, ring, status
 from tendril.tests.addon.test_bake import key_rows
 from tendril.tests.addon.test_hair import make_hair
 
@@ -82,12 +82,32 @@ def test_curl_straightens_a_ring_of_wire(model):
     assert np.linalg.norm(shown[40][-1] - shown[40][0]) > 0.97 * length
 
 
-def test_pins_of_the_object_let_go():
-    obj = make_rod(("POLY", line()))
+@both
+@pytest.mark.parametrize("hold", ["PIN", "CLAMP"])
+def test_pins_of_the_object_let_go(model, hold):
+    obj = make_rod(("POLY", line()), model=model, start_hold=hold)
     animate(obj.tendril, "pin_influence", {1: 1.0, 5: 1.0, 6: 0.0})
     shown = play(obj, 10)
     assert np.array_equal(shown[5][0], shown[1][0])
     assert shown[10][0, 2] < shown[1][0, 2] - 0.05
+
+
+def test_hair_of_clothoids_is_let_go_of_and_goes_on_so_from_a_state(tmp_path):
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hair.blend"))
+    scene.frame_end, scene.tendril.use_disk_cache = 12, True
+    floor = make_mesh(at=(0.0, 0.0, 0.0), collide=False, cuts=4)
+    hair = make_hair(model="clothoid", strands=3, surface=floor)
+    animate(hair.tendril, "pin_influence", {1: 1.0, 4: 1.0, 5: 0.0})
+    shown = play(hair, 12)
+    roots = {k: shown[k].reshape(3, 8, 3)[:, 0] for k in shown}
+    assert np.array_equal(roots[4], roots[1])
+    assert roots[12][:, 2].max() < -0.2
+    memory.running_of(scene).cut(8)
+    scene.frame_set(8)
+    for frame in range(9, 13):
+        scene.frame_set(frame)
+        assert np.array_equal(read_rows(hair.data), shown[frame])
 
 
 def test_models_that_can_not_change_say_so():

@@ -49,6 +49,19 @@ def test_places_and_turns_of_samples(elements: int, degree: int) -> None:
     assert p.rows() == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("degree", [0, 1])
+@pytest.mark.parametrize("curvature", [0.0, 1e-9])
+def test_places_and_turns_where_it_is_straight(curvature: float, degree: int) -> None:
+    """The series of the curve has but one term there, those of how it moves have more."""
+    points = np.linspace((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 9)
+    made_of = Stiffness(1e3, 1.0, 1.0, 1.0, mass_per_length=1.3, inertia_per_length=0.02)
+    p = Probe(Rod.from_points(points, radius=0.05, stiffness=made_of), 2, degree)
+    p.b.state.kappa[:, 1:] = curvature
+    p.set_base()
+    expected = differences(p.samples, p.n, 1e-5)
+    assert p.rows() == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize(("elements", "degree"), [(1, 1), (3, 1), (3, 0)])
 def test_gradient(elements: int, degree: int) -> None:
     p = probe(2, elements, degree)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from clothoid_probe import Probe
-from tendril.core import Rod, Stiffness
+from plain_rods import fitted_order, line, weightless
+from tendril.core import Material, Rod, Simulation, Stiffness
 from tendril.core.jit import kernel
 from tendril.core.models.clothoid.dynamics import equation_of_motion
 from tendril.core.models.clothoid.kinematics import lay_out
@@ -52,7 +53,7 @@ def solve(p: Probe):
     return workings.inertia[:n, :n].copy(), workings.slope[:n, :n].copy(), *workings.force[:, :n].copy()
 
 
-@pytest.mark.parametrize("turns", [0.5, 4.0])
+@pytest.mark.parametrize("turns", [0.0, 0.5, 4.0])
 @pytest.mark.parametrize("degree", [0, 1])
 def test_mass_matrix_and_weight(degree: int, turns: float) -> None:
     """Also where elements are summed in several pieces."""
@@ -64,7 +65,7 @@ def test_mass_matrix_and_weight(degree: int, turns: float) -> None:
     assert np.linalg.eigvalsh(0.5 * (mass + mass.T)).min() > -1e-12 * np.abs(mass).max()
 
 
-@pytest.mark.parametrize("turns", [0.5, 4.0])
+@pytest.mark.parametrize("turns", [0.0, 0.5, 4.0])
 @pytest.mark.parametrize("degree", [0, 1])
 def test_the_quadratic_term_is_the_acceleration_of_steady_rates(degree: int, turns: float) -> None:
     """With all rates constant the points are accelerated by d(J v)/dt."""
@@ -93,3 +94,27 @@ def test_its_derivative_by_the_velocities(degree: int) -> None:
         unit = np.eye(p.n)[k]
         expected = 0.5 * (at(unit) - at(-unit))
         assert slope[:, k] == pytest.approx(expected, abs=1e-11 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_root_that_starts_with_a_jerk_moves_the_rod_alike_with_every_integrator(turned: bool) -> None:
+    """The rod is straight and at rest; from one moment to the next its root goes, or turns, at a constant speed."""
+
+    def path(t: float) -> tuple[tuple[float, float, float], np.ndarray]:
+        c, s = np.cos(2.0 * t), np.sin(2.0 * t)
+        return (0.0, 0.0, 0.0 if turned else t), np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]) if turned else np.eye(3)
+
+    def tip(integrator: str, rate: int) -> np.ndarray:
+        scene = weightless()
+        rod = scene.add(Rod.from_points(line(40), 1e-2, Material(1e7, 1000.0, 0.5)), "clothoid", elements=4)
+        scene.clamp(rod, "start", path)
+        sim = Simulation(scene, rate, substeps=1, integrator=integrator, threads=1, tolerance=1e-8)
+        for _ in range(round(0.3 * rate)):
+            frame = sim.step_frame()
+        return frame.positions(rod)[-1]
+
+    true, rates = tip("sdirk2", 1600), (100, 200, 400)
+    for integrator in ("backward euler", "semi-implicit euler"):
+        errors = [float(np.linalg.norm(tip(integrator, rate) - true)) for rate in rates]
+        assert errors[-1] < 6e-3
+        assert fitted_order(rates, errors) > 0.6

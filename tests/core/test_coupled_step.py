@@ -214,6 +214,31 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     assert np.array_equal(coupled.positions(), block()[0].positions())
 
 
+def test_a_clothoid_that_is_taken_back_from_its_guess_is_where_it_was() -> None:
+    """Also if it has moved before: what it goes back to is where this step began, and what is held has moved on."""
+    scene = Scene()
+    rod = scene.add(Rod.from_points(line(20), 5e-3, Material(1e7, 1000.0, 0.5)), "clothoid", elements=3)
+    scene.clamp(rod, "start", lambda t: ((0.0, t, 0.0), np.eye(3)))
+    sim = Simulation(scene, threads=1)
+    for _ in range(3):
+        sim.step_frame()
+    block, everyone, h = sim.blocks[0], np.arange(1), 0.01
+    nothing = Pushes(np.zeros((21, 4)), np.zeros((21, 28)), np.zeros(21, np.bool_))
+    for _ in range(2):
+        block.save(everyone)
+        before = block.positions().copy()
+        block.begin(everyone, h, 0.0)
+        assert np.abs(block.positions() - before).max() > 1e-3  # it was guessed to go on
+        block.retreat(everyone, np.zeros(1))
+        shift = block.positions()[0] - before[0]
+        assert block.positions() == pytest.approx(before + shift, abs=1e-12)
+        block.begin(everyone, h, 0.0)
+        for _ in range(6):
+            block.linearise(everyone, nothing, np.zeros(1))
+            block.move(everyone)
+        block.finish(everyone)
+
+
 def test_mobility_is_the_response_to_a_force() -> None:
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     scene.add(Rod.from_points(line(10), 0.02, Material.preset("rubber")))

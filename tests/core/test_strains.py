@@ -20,14 +20,14 @@ def hanging(model, n=21, length=1.0):
     return rod, sim
 
 
-@pytest.mark.parametrize("model", ["der", "net", "compact", "corde"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "corde", "clothoid"])
 def test_tension_of_a_hanging_rod_is_the_weight_below(model):
     rod, sim = hanging(model)
     mass = float(rod.mass_per_length[0])
     below = 1.0 - np.arange(20) / 20 - 1 / 40  # to the middle of each edge: masses sit at vertices
     tension = sim.strains().tension(0)
     assert np.allclose(tension, mass * GRAVITY * below, rtol=1e-6)
-    if model != "compact":
+    if model not in ("compact", "clothoid"):
         assert np.allclose(sim.strains().stretch(0), tension / rod.stretch, rtol=1e-12)
 
 
@@ -61,6 +61,46 @@ def test_tension_of_a_pendulum_that_never_stretches():
     assert np.log2(errors[0] / errors[1]) > 1.7
 
 
+@pytest.mark.parametrize("integrator", ["sdirk2", "semi-implicit euler"])
+def test_tension_along_a_clothoid_that_swings(integrator):
+    """A stiff rod of length L that is let go from the horizontal: where it has come down by the angle a, w^2 is 3 g sin a / L, and
+    at s it carries rho (g sin a (L - s) + w^2 (L^2 - s^2) / 2)."""
+    rod = Rod.from_points(np.linspace((0, 0, 0), (1, 0, 0), 11), 0.02, Material(1e12, 1000.0))
+    scene = Scene((0.0, 0.0, -GRAVITY))
+    scene.pin(scene.add(rod, "clothoid", elements=2), 0)
+    sim = Simulation(scene, 100.0, substeps=16, threads=1, tolerance=1e-10, integrator=integrator)
+    s, rho = (np.arange(10) + 0.5) / 10, float(rod.mass_per_length[0])
+    for frame in sim.frames(1, 50):
+        if frame.number < 20:
+            continue
+        pull = GRAVITY * -frame.positions(0)[-1, 2]
+        expected = rho * (pull * (1.0 - s) + 1.5 * pull * (1.0 - s * s))
+        assert np.allclose(sim.strains().tension(0), expected, rtol=2e-3 if integrator == "sdirk2" else 0.01)
+    assert pull > 0.7 * GRAVITY
+
+
+def test_tension_of_a_clothoid_with_a_weight_and_with_a_load():
+    points = np.linspace((0, 0, 0), (0, 0, -0.5), 9)
+    rod = Rod.from_points(points, 0.003, RUBBER)
+    scene = Scene()
+    heavy, loaded = (scene.add(rod, "clothoid") for _ in range(2))
+    for one in (heavy, loaded):
+        scene.clamp(one, "start")
+    ball = scene.add_body(Body(Sphere(0.02), mass=1.0, position=(0, 0, -0.52)))
+    scene.attach(heavy, "end", ball)
+    scene.load(loaded, "end", (0.0, 0.0, -2.0))
+    sim = Simulation(scene, threads=1)
+    for _ in range(3):
+        sim.step_frame()
+    mass = float(rod.mass_per_length[0]) * (0.5 - (np.arange(8) + 0.5) / 16)
+    assert np.allclose(sim.strains().tension(heavy), GRAVITY * (mass + 1.0), rtol=1e-5)
+    assert np.allclose(sim.strains().tension(loaded), GRAVITY * mass + 2.0, rtol=1e-5)
+    state = sim.state()
+    again = Simulation(scene, threads=1)
+    again.restore(state, sim.frame)
+    assert np.array_equal(again.strains().tension(heavy), sim.strains().tension(heavy))
+
+
 def test_tension_in_a_spinning_ring_that_never_stretches():
     """rho A v^2."""
     a = np.arange(60) * 2.0 * np.pi / 60
@@ -90,7 +130,8 @@ def test_tension_of_what_carries_others():
     assert np.allclose(sim.strains().tension(tree)[:2], GRAVITY * carried, rtol=1e-5)
 
 
-def test_tension_of_a_rope_that_stands_on_the_ground():
+@pytest.mark.parametrize("model", ["compact", "clothoid"])
+def test_tension_of_a_rope_that_stands_on_the_ground(model):
     """Only what hangs pulls: the ground carries the rest."""
     points = np.zeros((51, 3))
     points[:, 2] = 0.8 - np.linspace(0.0, 1.0, 51)
@@ -98,7 +139,7 @@ def test_tension_of_a_rope_that_stands_on_the_ground():
     points[:, 2] += 0.002
     rod = Rod.from_points(points, 0.002, Material(1e5, 1000.0), rest="straight")
     scene = Scene(drag=5.0)
-    scene.pin(scene.add(rod, "compact"), 0)
+    scene.pin(scene.add(rod, model), 0)
     scene.collide(Plane())
     sim = Simulation(scene, threads=1)
     for _ in range(50):

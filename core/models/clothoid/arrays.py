@@ -61,6 +61,7 @@ class State(NamedTuple):
     x: Array  # (S, 4) sample points
     v: Array  # (S, 3)
     director: Array  # (S, 3) of the edges
+    tension: Array  # (S,) N, of the edges at the end of the last step
 
 
 class Holds(NamedTuple):

@@ -11,7 +11,7 @@ from ...scene import Entry, Hold
 from ...workers import Workers
 from ..alteration import Factors
 from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
-from ..state_of_rods import copy_rods, pack, put_rods, unpack
+from ..state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import (
     BACKWARD_EULER,
     SDIRK2,
@@ -25,7 +25,7 @@ from .arrays import (
     make_room,
     make_workings,
 )
-from .build import build
+from .build import build, hold_root
 from .contacts import add_halves, halves_of_contacts
 from .coupled import (
     begin_rods,
@@ -90,10 +90,12 @@ class ClothoidBlock:
         self._stale = False  # masses and Gauss points don't
         self._rooms = self._make_rooms()
         self._workings = [make_workings(max(self.most_unknowns, 12)) for _ in self._rooms]
+        self._holds: list[tuple[int, Hold] | None] = list(holds)  # None: let go of
         self._hold_rods = np.array([number for number, _ in holds], dtype=np.int64)
         self._hold_frames = b.state.frame[self._hold_rods].copy()  # what a hold's rotation turns
         self._hold_tangents = self._hold_frames[:, :, 0].copy()
         self._sample_mass = np.zeros_like(b.samples.mass)
+        self._pushed = np.zeros((int(self.sample_start[-1]), 4))  # by others, when last linearised
         self._weights = np.zeros((int(self.sample_start[-1]), 3))  # that others know of
         self._weigh()
         place_rods(b, self._rooms[0], 0, self._rods)
@@ -114,7 +116,9 @@ class ClothoidBlock:
         rod = np.searchsorted(self.sample_start, self.vertices, side="right")
         inner = np.diff(rod) == 0
         one, two = self.vertices[:-1][inner], self.vertices[1:][inner]
-        return one, two, (one + two - 1) // 2
+        far = 2.0 * float(self._along.max())  # one rod after the other
+        place = self._along + far * np.repeat(np.arange(self._rods), np.diff(self.sample_start))
+        return one, two, np.searchsorted(place, (0.5 + 1e-6) * place[one] + (0.5 - 1e-6) * place[two]) - 1
 
     def _weigh(self) -> None:
         b = self.arrays
@@ -153,6 +157,10 @@ class ClothoidBlock:
         drawn_directors(state.x, state.director, *self._edges_drawn, self._offsets, out)
         return out
 
+    def edge_directors(self, row: Ints) -> Array:
+        """(K, 3) of the edges after samples, as the frame of the curve lies, in the state or at the iterate."""
+        return self.arrays.state.director[row]
+
     def frames(self) -> Array:
         """(S, 3, 3) tangent and directors of the cross-sections at the sample points, as columns: what a ribbon follows."""
         turns = self.turns().copy()
@@ -164,6 +172,10 @@ class ClothoidBlock:
         """(E, 3) stretch, bending and twist of the drawn edges."""
         one, two, _ = self._edges_drawn
         return edge_strains(self.arrays, one, two)
+
+    def tension(self) -> Array:
+        """(E,) N: what the drawn edges carried at the end of the last step."""
+        return self.arrays.state.tension[self._edges_drawn[2]]
 
     def point_velocities(self, generalized: Array, out: Array) -> None:
         moved = np.empty((len(out), 4))
@@ -198,6 +210,16 @@ class ClothoidBlock:
             frames[:, :, 1], frames[:, :, 2] = c * one + s * two, c * two - s * one
         holds.frame[1, rods] = frames
         self._measured = False
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good: the root goes on at the velocity it was led with."""
+        rods, r = self.arrays.rods, int(self._hold_rods[hold])
+        self._holds[hold] = None
+        rods.held_position[r], rods.held_frame[r] = False, False
+        for other in self._holds:
+            if other is not None and other[0] == r:
+                hold_root(self.arrays, *other)
+        return True
 
     def weight(self, gravity: Array, out: Array) -> None:
         self._follow_growth()
@@ -335,7 +357,7 @@ class ClothoidBlock:
         b, each = self.arrays, np.arange(self._rods + 1)
         return [
             b.nodes.element_start, b.nodes.start, b.nodes.start, each, each, b.rods.vector_start,
-            b.samples.start, b.samples.start, b.samples.start,
+            b.samples.start, b.samples.start, b.samples.start, b.samples.start,
         ]  # fmt: skip
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
@@ -353,6 +375,8 @@ class ClothoidBlock:
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
         b, c, h = self.arrays, self._room(), self._h
+        rows = rows_of(self.sample_start, chosen)
+        self._pushed[rows] = pushes.force[rows]
         self._share(
             lambda first, last, room: linearise_rods(b, c, room, pushes, chosen, h, potential, first, last), chosen
         )
@@ -384,8 +408,8 @@ class ClothoidBlock:
         self._share(lambda first, last, room: retreat_rods(b, c, room, chosen, sizes, first, last), chosen)
 
     def finish(self, chosen: Ints, creep: bool = False) -> None:
-        b, h = self.arrays, self._h
-        self._share(lambda first, last, room: finish_rods(b, room, chosen, h, creep, first, last), chosen)
+        b, h, pushed = self.arrays, self._h, self._pushed
+        self._share(lambda first, last, room: finish_rods(b, room, chosen, h, creep, pushed, first, last), chosen)
         self._measured = False
         self._rows_known = False
         if creep:

@@ -20,6 +20,7 @@ LEAST_ELEMENTS = 4  # unless told: a straight rod, too, is to swing in more than
 SAG = 0.25  # radii: how far an edge between sample points may be off the curve
 TURNING = 0.5  # rad between sample points
 MOST_SAMPLES = 600  # on a rod, if the drawn points are fewer
+SEAT = 2e-3  # of a drawn edge: how long the edge is that a body is attached to
 
 
 class Made(NamedTuple):
@@ -49,7 +50,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], touching:
     outlines, vertices, along, offsets, first = [], [], [], [], 0
     for entry, shape in zip(entries, shapes, strict=True):
         degree = entry.elements.degree if entry.elements else 1
-        outline, rows, s, turned = _outline(entry.rod, shape, degree, touching)
+        outline, rows, s, turned = _outline(entry, shape, degree, touching)
         outlines.append(outline)
         vertices.append(first + rows)
         along.append(s)
@@ -65,14 +66,18 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], touching:
         block.rods.damping_time[r] = entry.rod.damping_time
         block.rods.spacing[r] = entry.rod.length / entry.rod.edge_count
     for number, hold in holds:
-        block.rods.held_position[number] |= hold.holds_position
-        block.rods.held_frame[number] |= hold.holds_frame
+        hold_root(block, number, hold)
     for end in range(2):
         block.holds.position[end] = block.state.root
         block.holds.frame[end] = block.state.frame
     return Made(
         block, np.concatenate(vertices), np.concatenate(along), np.concatenate(offsets), [s.start for s in shapes]
     )
+
+
+def hold_root(block: Block, number: int, hold: Hold) -> None:
+    block.rods.held_position[number] |= hold.holds_position
+    block.rods.held_frame[number] |= hold.holds_frame
 
 
 def _check_holds(holds: Sequence[tuple[int, Hold]]) -> None:
@@ -164,8 +169,9 @@ def _rest_director(rod: Rod, start: Polyline) -> Array:
     return np.array(transport(tuple(start.directors[0]), tuple(start.tangents[0]), tuple(tangent)))
 
 
-def _outline(rod: Rod, shape: Shapes, degree: int, touching: bool) -> tuple[Outline, Ints, Array, Array]:
+def _outline(entry: Entry, shape: Shapes, degree: int, touching: bool) -> tuple[Outline, Ints, Array, Array]:
     """The rod without its shape; the rows of its vertices among its samples; arc length and frame angle of the samples."""
+    rod: Rod = entry.rod
     elements = shape.start.elements
     s = np.concatenate([[0.0], np.cumsum(shape.arcs)])
     length = float(s[-1])
@@ -173,6 +179,8 @@ def _outline(rod: Rod, shape: Shapes, degree: int, touching: bool) -> tuple[Outl
     bent = max(float(np.hypot(k[:, 1], k[:, 2]).max()) for k in kappa)
     turning = max(float(np.linalg.norm(k, axis=1).max()) for k in kappa)
     samples, rows, edge_of = _sample_places(rod, s, bent, turning) if touching else _vertices(s)
+    if entry.tied:
+        samples, rows, edge_of = _with_seats(samples, s, entry.tied)
     stiffness, mass, inertia = _elements(rod, s / length, elements, degree)
     curved = np.max([np.linalg.norm(k, axis=1) for k in kappa], axis=0)
     panels = panels_of(curved[:elements], curved[degree:], np.full(elements, length / elements))
@@ -207,6 +215,20 @@ def _sample_places(rod: Rod, s: Array, bent: float, turning: float) -> tuple[Arr
 def _vertices(s: Array) -> tuple[Array, Ints, Ints]:
     """As `_sample_places`, for the vertices alone."""
     return s, np.arange(len(s)), np.arange(len(s) - 1)
+
+
+def _with_seats(samples: Array, s: Array, tied: Sequence[tuple[int, float]]) -> tuple[Array, Ints, Ints]:
+    """As `_sample_places`, with a very short edge wherever a body is attached: its place and frame are those of the curve there."""
+    found = [samples]
+    for edge, at in tied:
+        width = SEAT * (s[edge + 1] - s[edge])
+        begin = min(max(s[edge] + at * (s[edge + 1] - s[edge]) - 0.5 * width, 0.0), s[-1] - width)
+        seat = np.array([begin, begin + width])
+        found.append(seat[np.abs(samples[:, None] - seat).min(axis=0) > 0.1 * width])
+    places = np.unique(np.concatenate(found))
+    middles = 0.5 * (places[:-1] + places[1:])
+    edge_of = np.clip(np.searchsorted(s, middles, side="right") - 1, 0, len(s) - 2)
+    return places, np.searchsorted(places, s), edge_of
 
 
 def _elements(rod: Rod, s: Array, elements: int, degree: int) -> tuple[Array, Array, Array]:

@@ -10,7 +10,9 @@ from ...linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
 from .arrays import Block, Coupled, Flags, Ints, Room, State
 from .kinematics import unknowns_of
+from .measures import AT_REST, SECANTS, tell_tension
 from .potential import evaluate_stage
+from .rates import end_with_secants, turned_by_rates
 from .roots import place_root, shift_root
 from .samples import move_samples, place_samples, sample_rows
 from .stepping import (
@@ -22,9 +24,7 @@ from .stepping import (
     keep_base,
     measure,
     save_rod,
-    set_rates,
     start_from_secants,
-    turned_by_rates,
 )
 
 FARTHEST = 0.7  # rad, by which a section turns in one iteration
@@ -314,13 +314,16 @@ def retreat_rods(b: Block, c: Coupled, room: Room, chosen: Ints, sizes: Array, b
 
 
 @kernel
-def finish_rods(b: Block, room: Room, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
-    """Accepts where the rods are. With `creep` they lose their speed: the step was given up."""
+def finish_rods(
+    b: Block, room: Room, chosen: Ints, h: float, creep: bool, pushes: Array, begin: int, stop: int
+) -> None:
+    """Accepts where the rods are, pushed by others as they are. With `creep` they lose their speed: the step was given up."""
     for k in range(begin, stop):
         r = chosen[k]
-        set_rates(b, r, h)
+        end_with_secants(b, room, r, h, False)
         if creep:
             for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
                 b.state.rate[i] = 0.0
         measure(b, room, r)
         move_samples(b, room, r)
+        tell_tension(b, room, r, h, AT_REST if creep else SECANTS, pushes, True)

@@ -67,7 +67,7 @@ def arrange(outlines: list[Outline]) -> Block:
     def state() -> State:
         return State(
             zeros(e), zeros(k, 3), zeros(k, 3), zeros(rods, 3), np.tile(np.eye(3), (rods, 1, 1)), zeros(v),
-            zeros(s, 4), zeros(s, 3), zeros(s, 3),
+            zeros(s, 4), zeros(s, 3), zeros(s, 3), zeros(s),
         )  # fmt: skip
 
     started = state()

@@ -1,11 +1,80 @@
-"""How rods are strained, for whoever wants to show it."""
+"""What a rod carries and how it is strained, for whoever wants to show it."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from ...errors import Array
-from .arrays import Block, Ints
+from ...jit import part
+from .arrays import Block, Ints, Room
+from .potential import GAUSS, NODES, WEIGHTS
+
+SECANTS, TANGENTS, AT_REST = range(3)  # how accelerations follow from the last stage
+
+
+def _shares() -> Array:
+    """(j, k): by the polynomial through all, the part sum_k (1 - u^(k + 1)) * this of what Gauss point j stands for is beyond u."""
+    powers = np.arange(1, GAUSS + 1)
+    return np.ascontiguousarray(np.linalg.inv(np.vander(NODES, increasing=True)).T / powers / WEIGHTS[:, None])
+
+
+SHARES = _shares()
+
+
+@part
+def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Array, pushed: bool) -> None:
+    """Writes what pulls along the edges (N): all that acts beyond the middle of each, less inertia there, after a stage of
+    h seconds at whose end positions and velocities are known. With `pushed` forces of others act, too: pushes (S, 3 or 4)."""
+    gauss, samples, state, forces = b.gauss, b.samples, b.state, b.forces
+    stage, x, v, force, drag, wind = b.stage, b.geometry.x, b.geometry.v, room.force, b.forces.drag, b.forces.wind
+    first = gauss.start[r]
+    for p in range(first, gauss.start[r + 1]):
+        span = state.length[gauss.element[p]]
+        for c in range(3):
+            a = 0.0
+            if kind == SECANTS:
+                a = ((x[p, c] - stage.x[p, c]) / h - stage.v[p, c]) / h
+            elif kind == TANGENTS:
+                a = (v[p, c] - stage.v[p, c]) / h
+            force[p - first, c] = gauss.mass[p, c] * span * (forces.gravity[c] - a)
+    fx, fy, fz = 0.0, 0.0, 0.0  # all beyond a panel, and beyond an edge
+    panel = gauss.start[r + 1] - GAUSS
+    for i in range(samples.start[r + 1] - 2, samples.start[r] - 1, -1):
+        k = i + 1
+        dx, dy, dz = state.v[k, 0] - wind[0], state.v[k, 1] - wind[1], state.v[k, 2] - wind[2]
+        fx += forces.load[k, 0] - drag[k, 0] * dx - drag[k, 1] * dy - drag[k, 3] * dz
+        fy += forces.load[k, 1] - drag[k, 1] * dx - drag[k, 2] * dy - drag[k, 4] * dz
+        fz += forces.load[k, 2] - drag[k, 3] * dx - drag[k, 4] * dy - drag[k, 5] * dz
+        if pushed:
+            fx, fy, fz = fx + pushes[k, 0], fy + pushes[k, 1], fz + pushes[k, 2]
+        middle = 0.5 * (samples.element[i] + samples.fraction[i] + samples.element[k] + samples.fraction[k])
+        begin, width = _panel(gauss.fraction, panel)
+        while panel > first and gauss.element[panel] + begin > middle:
+            for q in range(panel - first, panel - first + GAUSS):
+                fx, fy, fz = fx + force[q, 0], fy + force[q, 1], fz + force[q, 2]
+            panel -= GAUSS
+            begin, width = _panel(gauss.fraction, panel)
+        u = min(max((middle - gauss.element[panel] - begin) / width, 0.0), 1.0)
+        gx, gy, gz = fx, fy, fz
+        for j in range(GAUSS):
+            share, power = 0.0, 1.0
+            for m in range(GAUSS):
+                power *= u
+                share += SHARES[j, m] * (1.0 - power)
+            q = panel - first + j
+            gx, gy, gz = gx + share * force[q, 0], gy + share * force[q, 1], gz + share * force[q, 2]
+        ex, ey, ez = state.x[k, 0] - state.x[i, 0], state.x[k, 1] - state.x[i, 1], state.x[k, 2] - state.x[i, 2]
+        size = math.sqrt(ex * ex + ey * ey + ez * ez)
+        state.tension[i] = (gx * ex + gy * ey + gz * ez) / max(size, 1e-300)
+
+
+@part
+def _panel(fraction: Array, first: int) -> tuple[float, float]:
+    """Where in its element the panel of Gauss points that begins with this one begins, and how wide it is."""
+    width = (fraction[first + GAUSS - 1] - fraction[first]) / (NODES[GAUSS - 1] - NODES[0])
+    return fraction[first] - NODES[0] * width, width
 
 
 def edge_strains(b: Block, one: Ints, two: Ints) -> Array:

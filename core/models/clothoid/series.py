@@ -21,6 +21,7 @@ MOST_TERMS = 72
 BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that
 MOST_PIECES = 60  # of an element, some fifty turns: beyond them nothing makes sense, but it comes to an end
 NEGLIGIBLE = 1e-17  # terms of a rotation below it add nothing
+FEWEST = 7  # terms: a straight piece has but one, yet what moves by u^2 and is accelerated by u^5 needs so many
 
 # Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion;
 # where rates are wanted, those of the frame instead, and of the place.
@@ -81,7 +82,7 @@ def expand(k: Vector, g: Vector, tau: float, c: Array) -> int:
             size = max(size, abs(f * a), abs(f * b), abs(f * d))
         for i in range(3):
             c[n + 1, PLACE + i] = f * tau * c[n, 3 * i]  # eq. 9b
-        if size < NEGLIGIBLE and before < NEGLIGIBLE:
+        if n + 2 >= FEWEST and size < NEGLIGIBLE and before < NEGLIGIBLE:
             return n + 2
         before = size
     return most + 1

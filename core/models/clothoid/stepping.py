@@ -19,8 +19,10 @@ from ...forces.air import cylinder_drag
 from ...jit import kernel, part
 from ...linalg.dense import factor_dense, solve_dense
 from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Block, Room, State, Step, Workings
-from .kinematics import BEND, lay_out_moving, unknowns_of
+from .kinematics import BEND, unknowns_of
+from .measures import AT_REST, SECANTS, TANGENTS, tell_tension
 from .potential import evaluate_stage, place_points, stage_velocity
+from .rates import end_with_secants, move_points, turned_by_rates
 from .roots import all_finite, place_root, rotation_between, shift_root, turn_frame
 from .samples import move_samples, place_samples
 from .semi_implicit import semi_implicit_step
@@ -51,12 +53,17 @@ def step_rods(
         if skip[r]:
             continue
         done, part, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
+        stage, accelerated = 1.0, AT_REST  # how the last one tells accelerations
         if step.steps > 0:
             begin_edges(b, r)
         while done < step.steps:
             save_rod(b, b.state, b.saved, r)
             begin_forces(b, r, sample_mass, step.air_density)
+            stage = part * step.h * (GAMMA if scheme == SDIRK2 else 1.0)
+            accelerated = SECANTS if scheme == BACKWARD_EULER else TANGENTS
             if scheme == SEMI_IMPLICIT:
+                if done + part >= step.steps:
+                    keep_velocities(b, room, r)
                 good = semi_implicit_step(
                     b, room, workings, r, part * step.h, done / step.steps, (done + part) / step.steps
                 )
@@ -75,6 +82,7 @@ def step_rods(
                     report[r, HALVINGS] += 1.0
                     continue
                 report[r, FAILURES] += 1.0
+                accelerated = AT_REST
                 _give_up(b, r, (done + part) / step.steps)
             scheme = step.scheme
             done += part
@@ -84,6 +92,8 @@ def step_rods(
             if b.forces.loaded[r] or done >= step.steps:
                 move_samples(b, room, r)
         measure(b, room, r)
+        if step.steps > 0:
+            tell_tension(b, room, r, stage, accelerated, b.forces.load, False)
 
 
 @part
@@ -120,6 +130,15 @@ def begin_points(b: Block, room: Room, r: int) -> None:
             geometry.tangent0[p, c], geometry.director0[p, c] = geometry.frame[p, c, 0], geometry.frame[p, c, 1]
             geometry.x0[p, c] = geometry.x[p, c]
         geometry.x0[p, 3] = 0.0
+
+
+@part
+def keep_velocities(b: Block, room: Room, r: int) -> None:
+    """Those of the Gauss points become what a stage starts from."""
+    move_points(b, room, r)
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        for c in range(4):
+            b.stage.v[p, c] = b.geometry.v[p, c]
 
 
 @part
@@ -174,12 +193,13 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
     ratio = (1.0 - GAMMA) / GAMMA
     gauss, speed, loaded = range(b.gauss.start[r], b.gauss.start[r + 1]), b.geometry.v, b.forces.loaded[r]
     nodes, v0 = range(b.nodes.start[r], b.nodes.start[r + 1]), b.rods.vector_start[r]
-    if scheme == BACKWARD_EULER:
+    fallen_back = scheme != step.scheme
+    if scheme == BACKWARD_EULER and not fallen_back:
         start_from_secants(b, room, r, h)
     else:
         for p in gauss:
             for c in range(4):
-                stage.v[p, c] = speed[p, c]
+                stage.x[p, c], stage.v[p, c] = b.geometry.x0[p, c], speed[p, c]
     for i in nodes:
         for c in range(3):
             stage.kappa[i, c] = saved.kappa[i, c]
@@ -217,7 +237,7 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
         if not minimise(b, room, r, h, step.tolerance, scheme == SDIRK2):
             return False
         if scheme == BACKWARD_EULER:
-            set_rates(b, r, h)
+            end_with_secants(b, room, r, h, fallen_back)
             return all_finite(state.rate, v0, b.rods.vector_start[r + 1])
         stage_velocity(b, r, h, room.velocity)
         for i in range(unknowns_of(b.nodes, r)):
@@ -227,17 +247,6 @@ def _attempt(b: Block, room: Room, r: int, step: Step, done: float, part: float,
             if loaded:
                 place_samples(b, room, r)
     return all_finite(state.rate, v0, b.rods.vector_start[r + 1])
-
-
-@part
-def turned_by_rates(b: Block, r: int) -> float:
-    """How fast the rates of curvature turn one end of the rod against the other, at most (rad/s)."""
-    at, first, affine, total = b.rods.vector_start[r] + BEND, b.nodes.element_start[r], b.rods.degree[r], 0.0
-    for e in range(first, b.nodes.element_start[r + 1]):
-        for c in range(3):
-            j = at + 3 * (e - first) + c
-            total += 0.5 * b.state.length[e] * (abs(b.state.rate[j]) + abs(b.state.rate[j + 3 * affine]))
-    return float(total)
 
 
 @part
@@ -267,20 +276,6 @@ def _go_on(saved: State, state: State, r: int, more: float) -> None:
     for c in range(3):
         state.root[r, c] += more * (state.root[r, c] - saved.root[r, c])
     turn_frame(state.frame, r, more * x, more * y, more * z)
-
-
-@part
-def set_rates(b: Block, r: int, h: float) -> None:
-    """Generalized velocities by what has changed since the saved state, h ago."""
-    state, saved, at = b.state, b.saved, b.rods.vector_start[r]
-    for c in range(3):
-        state.rate[at + c] = (state.root[r, c] - saved.root[r, c]) / h
-    x, y, z = rotation_between(saved.frame, state.frame, r)
-    state.rate[at + 3], state.rate[at + 4], state.rate[at + 5] = x / h, y / h, z / h
-    for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
-        for c in range(3):
-            j = at + BEND + 3 * (i - b.nodes.start[r]) + c
-            state.rate[j] = (state.kappa[i, c] - saved.kappa[i, c]) / h
 
 
 @part
@@ -381,13 +376,6 @@ def _give_up(b: Block, r: int, at: float) -> None:
     place_root(b, r, at)
     for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
         b.state.rate[i] = 0.0
-
-
-@part
-def move_points(b: Block, room: Room, r: int) -> None:
-    """Gauss points and their velocities, from the generalized ones."""
-    geometry = b.geometry
-    lay_out_moving(b.rods, b.nodes, b.state, b.gauss, room, r, geometry.x, geometry.frame, geometry.v)
 
 
 @part
