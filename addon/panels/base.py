@@ -17,7 +17,7 @@ def say(layout: bpy.types.UILayout, context: bpy.types.Context, message: str, ic
     scale = context.preferences.system.ui_scale or 1.0  # it is not known without a window
     room = (context.region.width if context.region else 300) / scale - MARGIN
     lines = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(message, max(20, int(room / LETTER)))):
+    for number, line in enumerate(textwrap.wrap(message[:1].upper() + message[1:], max(20, int(room / LETTER)))):
         lines.label(text=line, icon="BLANK1" if number else icon)
 
 

@@ -219,6 +219,23 @@ def test_undo_while_simulated_shows_the_frame_of_the_scene():
     np.testing.assert_array_equal(read_rows(obj.data), shown[1])
 
 
+def test_undo_to_a_curve_of_other_frames_shows_those_in_memory_and_says_they_are_outdated():
+    scene = bpy.context.scene
+    thin = play(make_rod(), 4)
+    scene.frame_set(3)
+    bpy.ops.ed.undo_push(message="thin")
+    scene.frame_set(1)
+    bpy.data.objects["Rope"].tendril.radius = 0.05
+    thick = play(bpy.data.objects["Rope"], 4)
+    bpy.ops.ed.undo_push(message="thick")
+    assert np.abs(thick[3] - thin[3]).max() > 1e-3
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Rope"].tendril.radius == pytest.approx(0.01)
+    assert bpy.context.scene.frame_current == 3
+    np.testing.assert_array_equal(read_rows(bpy.data.objects["Rope"].data), thick[3])
+    assert "outdated" in memory.info(bpy.context.scene)
+
+
 def test_materials_are_those_of_the_core():
     obj = make_curve()
     settings = obj.tendril

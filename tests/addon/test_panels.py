@@ -107,9 +107,9 @@ def test_all_panels_draw_for_all_kinds(flat):
 def test_a_sentence_takes_as_many_lines_as_it_needs(monkeypatch):
     lines = []
     monkeypatch.setattr(Layout, "label", lambda self, text, icon: lines.append((text, icon)))
-    message = "the number of points is 13: curls as small as these need 592 of them: subdivide what is drawn"
+    message = "The number of points is 13: curls as small as these need 592 of them: subdivide what is drawn"
     make_rod()
-    say(Layout([]), bpy.context, message)
+    say(Layout([]), bpy.context, message.lower())  # as the core says it
     assert " ".join(text for text, _ in lines) == message
     assert len(lines) > 1
     assert max(len(text) for text, _ in lines) <= 40

@@ -8,7 +8,17 @@ from tendril.addon.bridge.curves import read_rows, write_rows
 from tendril.addon.bridge.poses import inverse
 from tendril.addon.bridge.strands import make_strand
 from tendril.core import Material, Rod, Scene, Simulation
-from tendril.tests.addon.building import MIXED, activate, line, make_curve, make_rod, play, ring, status
+from tendril.tests.addon.building import (
+    MIXED,
+    activate,
+    evaluated_points,
+    line,
+    make_curve,
+    make_rod,
+    play,
+    ring,
+    status,
+)
 
 
 def core_run(obj, splines, last, material="nylon rope", hold="pin", move=None):
@@ -53,6 +63,34 @@ def test_every_kind_of_spline_follows_its_rod():
         for number in range(2, 11):
             expected = strand.controls(frames[number].positions(k), frames[number].directors(k))
             np.testing.assert_array_equal(shown[number][starts[k] : starts[k + 1]], expected.astype(np.float32))
+
+
+def test_bevel_materials_and_geometry_nodes_go_on_working():
+    """What nodes make of a rod is what they make of a plain curve with the same control points."""
+    tree = bpy.data.node_groups.new("Shifted", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    start, shift, end = (tree.nodes.new(k) for k in ("NodeGroupInput", "GeometryNodeTransform", "NodeGroupOutput"))
+    shift.inputs["Translation"].default_value = (0.0, 5.0, 0.0)
+    tree.links.new(start.outputs[0], shift.inputs[0])
+    tree.links.new(shift.outputs[0], end.inputs[0])
+
+    def dressed(obj):
+        obj.data.bevel_depth = 0.02
+        obj.data.materials.append(bpy.data.materials.new("Hemp"))
+        obj.modifiers.new("Shifted", "NODES").node_group = tree
+        return obj
+
+    rod = dressed(make_rod(("BEZIER", line(4)), ("NURBS", line(7, y=0.5))))
+    before = evaluated_points(rod)
+    shown = play(rod, 12)[12]
+    plain = dressed(make_curve(("BEZIER", line(4), False, "FREE"), ("NURBS", line(7, y=0.5)), name="Plain"))
+    write_rows(plain.data, shown)
+    assert len(evaluated_points(rod)) > 100
+    np.testing.assert_allclose(evaluated_points(rod), evaluated_points(plain), atol=1e-6)
+    assert np.abs(evaluated_points(rod) - before).max() > 0.1
+    assert evaluated_points(rod)[:, 1].min() > 4.0
+    assert [slot.name for slot in rod.material_slots] == ["Hemp"]
 
 
 def test_a_transformed_object_is_simulated_in_world_space():
