@@ -14,12 +14,13 @@ from .forces.fields import Falloff, Field
 from .material import Circle, Ellipse, Material, Rectangle, Stiffness
 from .net import Corde, Net
 from .rod import Rod
-from .scene import Scene
+from .scene import Elements, Scene
 
 if TYPE_CHECKING:
     from .bodies.outside import BodyEngine, BodyPoses
     from .cache import FrameCache
     from .frame import Frame
+    from .models.clothoid.build import fit_elements
     from .simulation import Simulation
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Cone",
     "Corde",
     "Cylinder",
+    "Elements",
     "Ellipse",
     "Falloff",
     "Field",
@@ -49,6 +51,7 @@ __all__ = [
     "Sphere",
     "Stiffness",
     "TendrilError",
+    "fit_elements",
 ]
 
 
@@ -69,4 +72,8 @@ def __getattr__(name: str) -> Any:
         from .cache import FrameCache
 
         return FrameCache
+    if name == "fit_elements":
+        from .models.clothoid.build import fit_elements
+
+        return fit_elements
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

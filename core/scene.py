@@ -99,6 +99,13 @@ class Elements:
         whole("degree", self.degree, 0, 1)
 
 
+def as_elements(elements: Elements | int | None) -> Elements | None:
+    """From what may be given as elements."""
+    if elements is None or isinstance(elements, Elements):
+        return elements
+    return Elements(whole("elements", elements, 1, MOST_ELEMENTS))
+
+
 @dataclass(frozen=True)
 class Entry:
     """A rod in the scene, with the model that moves it and its start velocity."""
@@ -172,9 +179,7 @@ class Scene:
         v.flags.writeable = False
         if elements is not None and model != "clothoid":
             raise TendrilError("elements", elements, 'only rods of the model "clothoid" are made of elements')
-        if elements is not None and not isinstance(elements, Elements):
-            elements = Elements(whole("elements", elements, 1, MOST_ELEMENTS))
-        self.entries.append(Entry(rod, model, v, friction_coefficient(friction), elements))
+        self.entries.append(Entry(rod, model, v, friction_coefficient(friction), as_elements(elements)))
         return len(self.entries) - 1
 
     def collide(

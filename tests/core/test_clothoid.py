@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from plain_rods import fitted_order, helix, line, made_of, plain_rod, precise, settled, weightless
 from scipy.integrate import solve_ivp
-from tendril.core import Cylinder, Material, Plane, Rod, Scene, Simulation, Sphere, TendrilError
+from tendril.core import Cylinder, Elements, Material, Plane, Rod, Scene, Simulation, Sphere, TendrilError, fit_elements
 from tendril.core.models.clothoid.fit import draw, fit
 from tendril.core.models.clothoid.series import BOUND, make_terms, sum_element
-from tendril.core.scene import Elements
 
 RUBBER = Material(1e7, 1000.0, 0.5)
 
@@ -56,20 +55,59 @@ def test_a_helix_is_one_element() -> None:
         assert np.hypot(found.kappa[:, 1], found.kappa[:, 2]) == pytest.approx(0.1 / (0.01 + pitch**2), rel=1e-3)
 
 
-def test_more_elements_fit_better_and_tolerances_are_met() -> None:
+def spiral(turns: float = 3.0) -> np.ndarray:
     s = np.linspace(0.0, 1.0, 121)
-    radius, angle = 0.02 + 0.08 * s, 6.0 * np.pi * s
-    spiral = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0.3 * s], axis=1)
+    radius, angle = 0.02 + 0.08 * s, 2.0 * np.pi * turns * s
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), 0.3 * s], axis=1)
+
+
+def test_more_elements_fit_better_and_tolerances_are_met() -> None:
     errors = {}
     for tolerance in (1e-2, 1e-3, 1e-4):
         scene = Scene()
-        scene.add(rope(spiral, 1e-3), "clothoid", elements=Elements(tolerance=tolerance))
+        scene.add(rope(spiral(), 1e-3), "clothoid", elements=Elements(tolerance=tolerance))
         (found,) = Simulation(scene, threads=1).blocks[0].fits
         assert found.largest_error <= tolerance * found.length.sum()
         assert found.end_error <= found.largest_error
         errors[found.elements] = found.largest_error
     assert sorted(errors) == list(errors)
     assert len(errors) == 3
+
+
+def test_elements_are_as_few_as_reach_a_tolerance() -> None:
+    """Also beyond eight, where counts are tried in leaps: of any fewer the error is larger."""
+    rod, counts = rope(spiral(7.0), 1e-3), []
+    errors = [fit_elements(rod, count).largest_error for count in range(1, 21)]
+    for tolerance in (0.03, 2.2e-3, 1.7e-3, 1.2e-3):
+        found = fit_elements(rod, Elements(tolerance=tolerance))
+        within = [count for count, error in enumerate(errors, 1) if error <= tolerance * found.length.sum()]
+        assert found.elements == within[0]
+        assert found.largest_error == pytest.approx(errors[found.elements - 1], rel=1e-9)
+        counts.append(found.elements)
+    assert len(set(counts)) > 2
+    assert any(count > 8 and count % 2 for count in counts), counts  # one that was leapt over
+
+
+@pytest.mark.parametrize(("turns", "errors"), [(3.0, (0.04, 0.02, 0.01)), (5.0, (0.035, 0.015, 0.01))])
+def test_few_long_elements_do_not_go_astray(turns: float, errors: tuple[float, ...]) -> None:
+    """Each takes whole turns of a curl that opens; what the beginning of it says of the rest is little."""
+    for count, error in enumerate(errors, 1):
+        found = fit_elements(rope(spiral(turns), 1e-3), count)
+        assert found.largest_error < error * found.length.sum()
+
+
+def test_the_end_error_of_a_fit_is_that_of_the_curve() -> None:
+    rod = rope(spiral(), 1e-3)
+    scene = Scene()
+    scene.add(rod, "clothoid", elements=2)
+    away = np.linalg.norm(Simulation(scene, threads=1).current().positions(0) - rod.points, axis=1)
+    found = fit_elements(rod, 2)
+    assert (found.elements, len(found.kappa)) == (2, 3)
+    assert found.end_error == pytest.approx(away[-1], rel=1e-9)
+    assert found.largest_error == pytest.approx(away.max(), rel=1e-9)
+    assert found.end_error > 1e-4
+    with pytest.raises(TendrilError, match="elements"):
+        fit_elements(rod, 0)
 
 
 def test_what_is_drawn_is_at_rest_and_where_it_was_drawn() -> None:

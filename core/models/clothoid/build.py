@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import Array, TendrilError
 from ...geometry.frames import any_normal, transport
 from ...rod import Rod
-from ...scene import MOST_ELEMENTS, Elements, Entry, Hold
+from ...scene import MOST_ELEMENTS, Elements, Entry, Hold, as_elements
 from .arrays import Block, Ints
 from .fit import Fit, Polyline, draw, fit
 from .layout import Outline, arrange, panels_of
@@ -33,6 +33,9 @@ class Made(NamedTuple):
     fits: list[Fit]  # of the shapes at the start
 
 
+Fitted = tuple[Fit, Array, Array]  # a start, natural curvatures at the nodes, angles of the frame
+
+
 class Shapes(NamedTuple):
     start: Fit
     natural: Array  # (K, 3)
@@ -40,11 +43,14 @@ class Shapes(NamedTuple):
     arcs: Array  # (m,)
 
 
+def fit_elements(rod: Rod, elements: Elements | int | None = None) -> Fit:
+    """The elements that `scene.add(rod, "clothoid", elements=...)` makes of a rod as it is drawn: their lengths and curvatures, and
+    how far they are from its vertices, at most and at its end."""
+    return _shapes(rod, as_elements(elements)).start
+
+
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], touching: bool) -> Made:
     """`holds` come with the number of their rod within the block; with `touching` there are samples between vertices, too."""
-    for entry in entries:
-        if entry.rod.closed:
-            raise TendrilError("closed", True, 'clothoid rods are open: choose the model "der" for closed ones')
     _check_holds(holds)
     shapes = [_shapes(entry.rod, entry.elements) for entry in entries]
     outlines, vertices, along, offsets, first = [], [], [], [], 0
@@ -90,6 +96,8 @@ def _check_holds(holds: Sequence[tuple[int, Hold]]) -> None:
 
 def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
     """Elements for the shape at the start and for the natural one."""
+    if rod.closed:
+        raise TendrilError("closed", True, 'clothoid rods are open: choose the model "der" for closed ones')
     start = draw(rod.points, _first_director(rod))
     rest = None
     if rod.rest_points is not None:
@@ -103,7 +111,7 @@ def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
     degree = wanted.degree if wanted else 1
     most = max(1, min(MOST_ELEMENTS, rod.edge_count))
 
-    def fitted(count: int) -> tuple[Fit, Array, Array]:
+    def fitted(count: int) -> Fitted:
         """The start, the natural curvatures, and the angles of the frame."""
         leading = fit(rest or start, arcs, count, degree, free_frame=free)
         if same:
@@ -119,19 +127,31 @@ def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
     if wanted is not None and wanted.count is not None:
         found = fitted(min(wanted.count, MOST_ELEMENTS))
     else:
-        tolerance = (wanted or Elements()).tolerance
-        count = 1 if wanted is not None else min(LEAST_ELEMENTS, most)
-        found = fitted(count)
-        best = found
-        while found[0].largest_error > tolerance * arcs.sum() and count < most:
-            count += 1 if count < 8 else 2 if count < 16 else 4
-            found = fitted(min(count, most))
-            if found[0].largest_error < best[0].largest_error:
-                best = found
-        found = best
+        tolerance = (wanted or Elements()).tolerance * arcs.sum()
+        found = _fewest(fitted, 1 if wanted is not None else min(LEAST_ELEMENTS, most), most, float(tolerance))
     natural = found[1].copy()
     natural[:, 0] += rod.rest_twist
     return Shapes(found[0], natural, found[2], arcs)
+
+
+def _fewest(fitted: Callable[[int], Fitted], least: int, most: int, tolerance: float) -> Fitted:
+    """With the fewest elements that are within the tolerance (m); if none are, with those that are nearest. Beyond eight, counts
+    are first tried in leaps, and those that were leapt over last."""
+    count, leap = least, 1
+    best = found = fitted(count)
+    while found[0].largest_error > tolerance and count < most:
+        leap = min(1 if count < 8 else 2 if count < 16 else 4, most - count)
+        count += leap
+        found = fitted(count)
+        if found[0].largest_error < best[0].largest_error:
+            best = found
+    if found[0].largest_error > tolerance:
+        return best
+    for fewer in range(count - leap + 1, count):
+        other = fitted(fewer)
+        if other[0].largest_error <= tolerance:
+            return other
+    return found
 
 
 def _straight(shape: Polyline, arcs: Array) -> Array:

@@ -19,6 +19,9 @@ from .roots import shift_root
 from .samples import place_samples, sample_rows
 
 RIDGE = 1e-9  # weight of the guess against the drawn places: decides where these don't
+# So many times as much as long as only the beginning is fitted: it says little of what follows, and few long elements would go
+# astray.
+EARLY = 1e4
 MOST_ITERATIONS = 40
 
 
@@ -87,7 +90,7 @@ def fit(shape: Polyline, arcs: Array, elements: int, degree: int, *, free_frame:
     block.geometry.edge0[:-1] = shape.tangents
     block.geometry.edge_director0[:-1] = shape.directors
     room = make_room(len(s) + 8, BEND + 3 * n)
-    fit_shape(block, room, np.ascontiguousarray(shape.points), 0.0 if free_frame else 0.1 * length)
+    fit_shape(block, room, np.ascontiguousarray(shape.points), 0.0 if free_frame else 0.1 * length, EARLY)
     away = np.linalg.norm(block.state.x[:, :3] - shape.points, axis=1)
     turns = np.unwrap(block.state.x[:-1, 3])
     return Fit(
@@ -163,14 +166,14 @@ def _rotation(v: Array) -> Array:
 
 
 @kernel
-def fit_shape(b: Block, room: Room, target: Array, turning: float) -> None:
+def fit_shape(b: Block, room: Room, target: Array, turning: float, early: float) -> None:
     """Levenberg and Marquardt on the places of rod 0's samples, and with weight `turning` (m) on the turns of their edges; on ever
     longer parts of the rod, so that no coil is missed. The root stays at its place. The guess
-    is in state.natural."""
+    is in state.natural; it counts `early` times as much as long as the part is not the whole."""
     count = len(target)
     part = min(8, count)
     while True:
-        _minimise(b, room, target, turning, part)
+        _minimise(b, room, target, turning, part, RIDGE if part == count else early * RIDGE)
         if part == count:
             break
         part = min(count, part + max(part // 2, 1))
@@ -178,14 +181,14 @@ def fit_shape(b: Block, room: Room, target: Array, turning: float) -> None:
 
 
 @part
-def _minimise(b: Block, room: Room, target: Array, turning: float, count: int) -> None:
+def _minimise(b: Block, room: Room, target: Array, turning: float, count: int, weight: float) -> None:
     n = unknowns_of(b.nodes, 0)
     kappa, guess, root, frame = b.state.kappa, b.state.natural, b.state.root, b.state.frame
     matrix, second, step, rows = room.matrix, room.second, room.step, room.rows
     total = 0.0
     for e in range(len(b.state.length)):
         total += b.state.length[e]
-    ridge = RIDGE * total**4 * count
+    ridge = weight * total**4 * count
     damping = 1e-6
     cost = _cost(b, room, target, turning, count, ridge)
     for _ in range(MOST_ITERATIONS):
@@ -196,13 +199,13 @@ def _minimise(b: Block, room: Room, target: Array, turning: float, count: int) -
                 matrix[i, j] = 0.0
         for k in range(count):
             for c in range(4 if k + 1 < count else 3):
-                weight = turning * turning if c == 3 else 1.0
-                if weight == 0.0:
+                share = turning * turning if c == 3 else 1.0
+                if share == 0.0:
                     continue
                 away = b.state.x[k, c] - (target[k, c] if c < 3 else 0.0)
                 at = (4 * k + c) * n
                 for i in range(n):
-                    f = weight * rows[at + i]
+                    f = share * rows[at + i]
                     room.gradient[i] += f * away
                     for j in range(i + 1):
                         matrix[i, j] += f * rows[at + j]
