@@ -107,6 +107,9 @@ def test_what_can_not_change_is_refused():
     sim = cantilever("der2008")
     with pytest.raises(TendrilError, match="stay as they were made"):
         sim.alter(0, stiffness=2.0)
+    sim = cantilever("clothoid")
+    with pytest.raises(TendrilError, match="length"):
+        sim.alter(0, length=0.0)
     sim = cantilever("der")
     for bad in ({"stiffness": 0.0}, {"length": -1.0}, {"damping": np.nan}, {"curl": np.inf}):
         with pytest.raises(TendrilError):

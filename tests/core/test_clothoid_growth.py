@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from plain_rods import helix, line
-from tendril.core import Material, Plane, Rod, Scene, Simulation
+from tendril.core import Body, Material, Plane, Rod, Scene, Simulation, Sphere
 
 RUBBER = Material(2e7, 1000.0, damping_time=0.01)
 
@@ -151,3 +151,28 @@ def test_a_rod_that_grows_down_stands_on_the_ground_and_buckles() -> None:
     x = frame.positions(rod)
     assert np.linalg.norm(np.diff(x, axis=0), axis=1).sum() == pytest.approx(0.75, rel=0.01)
     assert np.abs(x[:, :2]).max() > 0.1
+
+
+def test_a_weight_is_let_down_on_a_rod_that_is_paid_out() -> None:
+    """Evenly, in every frame as in the last: the rod carries the weight and what there is of itself below, all the time. Let go
+    of, all falls, and carries nothing."""
+    scene = Scene()
+    rod = scene.add(Rod.from_points(np.linspace((0, 0, 0), (0, 0, -0.5), 11), 0.005, RUBBER), "clothoid", elements=3)
+    hold = scene.clamp(rod, "start")
+    ball = scene.add_body(Body(Sphere(0.03), mass=0.2, position=(0, 0, -0.53)))
+    scene.attach(rod, "end", ball)
+    sim = Simulation(scene, threads=1)
+    heavy = 9.81 * float(scene.entries[0].rod.mass_per_length[0])
+    for k in range(12):
+        sim.alter(rod, length=1.0 + 0.25 * (k + 1) / 12)
+        frame = sim.step_frame()
+        length = 0.5 + 0.125 * (k + 1) / 12
+        assert frame.body_position(ball)[2] == pytest.approx(-length - 0.03, abs=1e-9)
+        assert frame.body_velocity(ball)[2] == pytest.approx(-0.25, rel=1e-6)
+        assert sim.strains().tension(rod)[0] == pytest.approx(0.2 * 9.81 + heavy * 0.95 * length, rel=1e-6)
+    sim.release(hold)
+    for _ in range(2):
+        before = sim.current().body_velocity(ball)[2]
+        frame = sim.step_frame()
+    assert frame.body_velocity(ball)[2] - before == pytest.approx(-9.81 / 24.0, rel=1e-6)
+    assert np.abs(sim.strains().tension(rod)).max() < 1e-9
