@@ -291,7 +291,7 @@ def _go_on(
     has_fields = unchanged is None or unchanged.fields
     fields = read_fields(scene, depsgraph, objects.values()) if has_fields else {}
     if running.description.watched:
-        poses.update(changes.states(running.description.watched, scene, objects, fields))
+        poses.update(changes.states(running.description.watched, scene, depsgraph, objects, fields))
     running.compare(frame, poses)
     if frame > scenes.last_frame_of(scene):
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core import Field
+from .attachments import let_go
 from .fields import WEIGHTS, state_of
 from .poses import Array, metres_per_unit
 
@@ -25,7 +27,11 @@ def key_of_factors(uid: str) -> str:
 
 
 def states(
-    watched: Iterable[str], scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], fields: Mapping[str, Field]
+    watched: Iterable[str],
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    rods: Mapping[str, bpy.types.Object],
+    fields: Mapping[str, Field],
 ) -> dict[str, Array]:
     """(4, 4) what is watched, as it is now: what is animated and known at one moment alone, to notice a change of the animation."""
     found = {}
@@ -39,6 +45,7 @@ def states(
             state[:8] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"])
         elif uid in rods:
             state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
+            state[-1] = zlib.crc32(" ".join(sorted(let_go(rods[uid], depsgraph))).encode())
         found[key] = state.reshape(4, 4)
     return found
 
@@ -77,10 +84,13 @@ def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
 FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence", *WEIGHTS)
 
 
-def steady_factors(obj: bpy.types.Object) -> tuple[float, ...]:
-    """Those that stay as they are; they tell one simulation from another."""
+def steady_factors(obj: bpy.types.Object) -> tuple[float | None, ...]:
+    """Those that stay as they are, and the influence of attachments: they tell one simulation from another. None: animated."""
     moving = {path.removeprefix("tendril.") for path in animated_paths(obj)}
-    return tuple(getattr(obj.tendril, name) for name in FACTORS if name not in moving)
+    settings = obj.tendril
+    found = {name: getattr(settings, name) for name in FACTORS}
+    found.update((f"attachments[{k}].influence", item.influence) for k, item in enumerate(settings.attachments))
+    return tuple(None if name in moving else value for name, value in found.items())
 
 
 def key_of_length(uid: str) -> str:

@@ -57,7 +57,7 @@ class RodDescription:
     start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
     seats: Mapping[str, Array]  # (k, 4, 4) frames of points on surfaces at the start, by the key of their mean
     start_length: float  # the factor of growth at the start
-    steady: tuple[float, ...]  # factors that stay as they are
+    steady: tuple[float | None, ...]  # factors that stay as they are, and None for those that do not
 
     tilts: Tilts | None = None  # if control points are to be tilted as the material turns
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -27,6 +27,7 @@ from .shapes import (
     constant_radius,
     mass_along,
     radius_along,
+    rest_lines,
     rest_of_mesh,
     rest_shape,
     section_of,
@@ -175,14 +176,10 @@ def describe_rod(
             for k, strand in enumerate(strands)
         ]
         return _describe_tied(obj, scene, kinds, strands, radii, held, common)
-    rods = []
-    for number, strand in enumerate(strands):
-        with _named(number, len(kinds)):
-            rods.append(_rod_along(obj, scene, strand, number, poses[settings.uid], rows))
     return RodDescription(
         kinds=kinds,
         strands=tuple(strands),
-        rods=tuple(rods),
+        rods=tuple(_rods_one_by_one(obj, scene, strands, poses[settings.uid], rows)),
         model=settings.model,
         tilts=_tilts(obj, kinds, rows),
         **common,
@@ -199,10 +196,7 @@ def _describe_hair(
     except TendrilError:  # one by one, to say of which strand it is told
         rods = None
     if rods is None:
-        rods = []
-        for number, strand in enumerate(strands):
-            with _named(number, len(strands)):
-                rods.append(_rod_along(obj, scene, strand, number, pose, rows))
+        rods = _rods_one_by_one(obj, scene, strands, pose, rows)
     return HairDescription(
         kinds=spline_kinds(obj.data),
         strands=tuple(strands),
@@ -219,14 +213,14 @@ def _describe_hair(
 def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle, pose: Array) -> list[Rod] | None:
     """All rods of hair together; None if they are of a kind that is made one by one."""
     settings, scale = obj.tendril, metres_per_unit(scene)
-    if settings.section != "CIRCLE" or settings.rest_shape not in ("AS_DRAWN", "STRAIGHT"):
+    if settings.section != "CIRCLE":
         return None
     return rods_of_strands(
         bundle.vertices,
         bundle.counts,
         radius_along(obj, bundle, ALL, pose, scale),
         material_of(settings),
-        rest=rest_shape(settings, bundle, ALL, scale),
+        rest=rest_shape(settings, bundle, ALL, scale, rest_lines(settings, scale)),
         stiffness_scale=stiffness_along(obj, bundle, ALL),
         density_scale=mass_along(obj, bundle, ALL),
     )
@@ -301,8 +295,26 @@ def _named(number: int, count: int) -> Iterator[None]:
         raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
 
 
+def _rods_one_by_one(
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Strand], pose: Array, rows: Rows
+) -> list[Rod]:
+    """With the number of the strand in which something is wrong."""
+    lines = rest_lines(obj.tendril, metres_per_unit(scene))
+    rods = []
+    for number, strand in enumerate(strands):
+        with _named(number, len(strands)):
+            rods.append(_rod_along(obj, scene, strand, number, pose, rows, lines))
+    return rods
+
+
 def _rod_along(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strand: Strand, number: int, pose: Array, rows: Rows
+    obj: bpy.types.Object,
+    scene: bpy.types.Scene,
+    strand: Strand,
+    number: int,
+    pose: Array,
+    rows: Rows,
+    lines: Sequence[Strand],
 ) -> Rod:
     settings, scale = obj.tendril, metres_per_unit(scene)
     radius = radius_along(obj, strand, number, pose, scale)
@@ -314,7 +326,7 @@ def _rod_along(
         taper=radius / constant_radius(settings, scale) if flat else 1.0,
         material=material_of(settings),
         closed=strand.closed,
-        rest=rest_shape(settings, strand, number, scale),
+        rest=rest_shape(settings, strand, number, scale, lines),
         stiffness_scale=stiffness_along(obj, strand, number),
         density_scale=mass_along(obj, strand, number),
         director=drawn_directors(obj, strand, number, pose, rows) if obj.type == "CURVE" and flat else None,

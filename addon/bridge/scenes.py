@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import Scene, TendrilError
 from . import roots
 from .attachments import settings_of_attachments
-from .changes import AROUND, FACTORS, around, is_steady, key_of_factors, steady_factors
+from .changes import AROUND, around, is_steady, key_of_factors, steady_factors
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
@@ -141,7 +141,7 @@ def describe_scene(
         watched=(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
             *(() if is_steady(scene) else (AROUND,)),
-            *(key_of_factors(uid) for uid, rod in rods.items() if len(rod.steady) < len(FACTORS)),
+            *(key_of_factors(uid) for uid, rod in rods.items() if None in rod.steady),
         ),
     )
 

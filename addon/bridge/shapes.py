@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
@@ -117,31 +118,43 @@ def _way(strand: Strand) -> Array:
     return way / max(way[-1], 1e-30)
 
 
-def rest_shape(settings: bpy.types.PropertyGroup, strand: Strand | Bundle, number: int, scale: float) -> str | Array:
-    """The natural shape, in the core's words."""
-    if settings.rest_shape == "AS_DRAWN":
-        return "as drawn"
-    if settings.rest_shape == "STRAIGHT":
-        return "straight"
-    if settings.rest_shape == "OBJECT":
-        return _shape_of(settings.rest_object, strand, number, scale)
-    if strand.closed:
-        raise TendrilError("the rest shape", "curly", "a ring has no free end to curl: choose another")
-    return _helix(strand.vertices, settings.curl_radius * scale, settings.curl_length * scale)
-
-
-def _shape_of(obj: bpy.types.Object | None, strand: Strand | Bundle, number: int, scale: float) -> Array:
-    """The spline of another curve with the same number, as many vertices at the same parts of its way."""
+def rest_lines(settings: bpy.types.PropertyGroup, scale: float) -> list[Strand]:
+    """The splines of the object that shows the natural shape, if there is one: to be read once for all strands."""
+    obj = settings.rest_object
+    if settings.rest_shape != "OBJECT":
+        return []
     if obj is None or obj.type not in ("CURVE", "CURVES"):
         raise TendrilError("the rest shape", None if obj is None else obj.name, "choose a curve that shows it")
     rows = drawn_rows(obj.data)
     pose = np.array(obj.matrix_world, dtype=np.float64)
     world = (read_rows(obj.data) if rows is None else rows).astype(np.float64) @ pose[:3, :3].T * scale
-    shapes = list(polylines(spline_kinds(obj.data), world))
-    if number >= len(shapes) or shapes[number].closed != strand.closed:
+    return list(polylines(spline_kinds(obj.data), world))
+
+
+def rest_shape(
+    settings: bpy.types.PropertyGroup, strand: Strand | Bundle, number: int, scale: float, lines: Sequence[Strand]
+) -> str | Array:
+    """The natural shape, in the core's words; `lines` are those of `rest_lines`."""
+    if settings.rest_shape == "AS_DRAWN":
+        return "as drawn"
+    if settings.rest_shape == "STRAIGHT":
+        return "straight"
+    if isinstance(strand, Bundle):
+        each = enumerate(strand.strands)
+        return np.concatenate([rest_shape(settings, one, k, scale, lines) for k, one in each])
+    if settings.rest_shape == "OBJECT":
+        return _shape_of(settings.rest_object.name, lines, strand, number)
+    if strand.closed:
+        raise TendrilError("the rest shape", "curly", "a ring has no free end to curl: choose another")
+    return _helix(strand.vertices, settings.curl_radius * scale, settings.curl_length * scale)
+
+
+def _shape_of(name: str, lines: Sequence[Strand], strand: Strand, number: int) -> Array:
+    """The spline of another curve with the same number, as many vertices at the same parts of its way."""
+    if number >= len(lines) or lines[number].closed != strand.closed:
         cure = f"it needs a spline number {number + 1} that is {'closed' if strand.closed else 'open'}, as this one is"
-        raise TendrilError("the rest shape", obj.name, cure)
-    shape = shapes[number].vertices
+        raise TendrilError("the rest shape", name, cure)
+    shape = lines[number].vertices
     ring = strand.closed
     x, own = (np.vstack([v, v[:1]]) if ring else v for v in (shape, strand.vertices))
     way, stops = (np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(v, axis=0), axis=1))]) for v in (x, own))

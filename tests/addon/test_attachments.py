@@ -167,6 +167,53 @@ def test_an_influence_that_falls_lets_go_in_that_frame():
         np.testing.assert_array_equal(rows, free[number])
 
 
+def let_go_at(attachment, frame):
+    for number, value in ((1, 1.0), (frame - 1, 1.0), (frame, 0.0)):
+        attachment.influence = value
+        attachment.keyframe_insert("influence", frame=number)
+
+
+MODELS = [
+    *(("CURVE", model) for model in ("der", "compact", "der2008")),
+    *(("TIED", model) for model in ("net", "compact", "corde")),
+]
+
+
+@pytest.mark.parametrize(("kind", "model"), MODELS)
+def test_what_was_let_go_falls_freely_whatever_computes_it(kind, model):
+    """Held by an attachment alone, above the ground; from the frame in which its influence is low it falls by half g t squared."""
+    scene = bpy.context.scene
+    scene.tendril.air_density = 0.0
+    names = {"net_model": model, "tie_splines": True} if kind == "TIED" else {"model": model}
+    rod = make_rod(("POLY", line()), start_hold="FREE", **names)
+    attachment = attach(rod, empty((0, 0, 0)), "START")
+    let_go_at(attachment, 5)
+    shown = play(rod, 13)
+    assert status(rod) == ""
+    for frame in (2, 3, 4):
+        np.testing.assert_allclose(shown[frame][0], shown[1][0], atol=2e-6)
+    heights = np.array([shown[frame][:, 2].mean() for frame in (5, 9, 13)])
+    fall = heights[0] - 2.0 * heights[1] + heights[2]  # its mean is accelerated by gravity, however it moves
+    assert fall == pytest.approx(-9.81 * (4 / 24) ** 2, rel=0.02)
+
+
+def test_a_key_of_an_influence_makes_frames_outdated_at_once():
+    rod = make_rod(start_hold="FREE")
+    scene, attachment = bpy.context.scene, attach(rod, empty((0, 0, 0)), "START")
+    held = play(rod, LAST)
+    assert "outdated" not in memory.info(scene)
+    let_go_at(attachment, 5)
+    assert "outdated" in memory.info(scene)
+    free = play(rod, LAST)
+    assert "outdated" not in memory.info(scene)
+    np.testing.assert_array_equal(free[4], held[4])
+    assert free[LAST][0, 2] < held[LAST][0, 2] - 0.05
+    rod.animation_data_clear()
+    attachment.influence = 1.0
+    assert "outdated" in memory.info(scene)
+    np.testing.assert_array_equal(play(rod, LAST)[LAST], held[LAST])
+
+
 def test_points_with_weight_are_pinned_to_the_object():
     rod = make_rod(start_hold="FREE")
     for k in (3, 8):

@@ -1,11 +1,14 @@
 """Hair Curves: many strands, on a surface that moves and deforms."""
 
+import time
+
 import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
-from tendril.addon.bridge import roots
-from tendril.addon.bridge.curves import read_rows
+from tendril.addon.bridge import rods, roots
+from tendril.addon.bridge.curves import drawn_rows, forget_drawn, read_rows
+from tendril.addon.bridge.rods import describe_rod
 from tendril.tests.addon.building import activate, make_mesh, make_rod, play, status
 
 
@@ -193,3 +196,45 @@ def test_what_is_painted_on_hair_is_there_at_vertices_of_its_own():
     hair.data.attributes["tension"].data.foreach_get("value", tension)
     assert np.all(np.isfinite(tension))
     assert np.abs(tension).max() > 0.0
+
+
+@pytest.mark.parametrize("settings", [{"rest_shape": "OBJECT"}, {"rest_shape": "OBJECT", "section": "ELLIPSE"}])
+def test_describing_hair_with_a_rest_object_takes_time_in_proportion_to_its_strands(settings):
+    scene = bpy.context.scene
+
+    def seconds(count):
+        shape = make_hair(count, name="Shape")
+        shape.tendril.enabled = False
+        hair = make_hair(count, rest_object=shape, **settings)
+        scene.frame_set(1)
+        poses = memory.start_poses[hair.tendril.uid]
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            described = describe_rod(hair, scene, poses, drawn_rows(hair.data))
+            times.append(time.process_time() - start)
+        assert len(described.rods) == count
+        return min(times)
+
+    assert seconds(800) < 8 * seconds(200)  # 16 times if each of them read all
+
+
+def test_hair_has_the_rest_shape_of_an_object_and_of_curls():
+    shape = make_hair(name="Shape")
+    places = read_rows(shape.data)
+    places[:, 1] += 2.0 * places[:, 2] ** 2  # arcs
+    shape.data.attributes["position"].data.foreach_set("vector", places.ravel())
+    shape.tendril.enabled = False
+    forget_drawn(shape.data)
+    hair = make_hair(rest_shape="OBJECT", rest_object=shape)
+    poses = rods.start_poses_of(hair, bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    described = describe_rod(hair, bpy.context.scene, poses, drawn_rows(hair.data))
+    for k, rod in enumerate(described.rods):
+        arc = places.reshape(6, 8, 3)[k]
+        assert np.allclose(rod.rest_points[[0, -1]] - rod.rest_points[0], arc[[0, -1]] - arc[0], atol=1e-6)
+        assert np.ptp(rod.rest_points[:, 1]) == pytest.approx(0.08, rel=1e-5)
+    hair.tendril.rest_shape, hair.tendril.curl_radius, hair.tendril.curl_length = "CURLY", 0.03, 0.1
+    curled = describe_rod(hair, bpy.context.scene, poses, drawn_rows(hair.data))
+    for rod in curled.rods:
+        assert np.allclose(np.linalg.norm(np.diff(rod.rest_points, axis=0), axis=1), rod.rest_lengths)
+        assert np.ptp(rod.rest_points, axis=0).min() > 0.01

@@ -1,9 +1,12 @@
 """Many rods at once are the rods that are made one by one."""
 
+import time
+
 import numpy as np
 import pytest
-from tendril.core import Material, Rod, TendrilError
+from tendril.core import Material, Rod, Scene, TendrilError
 from tendril.core.bundle import rods_of_strands
+from tendril.core.models.der.build import build
 
 HAIR = Material.preset("human hair")
 COUNTS = np.array([2, 7, 25, 3, 12])
@@ -78,3 +81,43 @@ def test_rubbish_is_refused(given):
     arguments = {"radius": radii, "counts": COUNTS, **given}
     with pytest.raises(TendrilError):
         rods_of_strands(x, material=HAIR, **arguments)
+
+
+def test_thousands_of_rods_are_built_in_the_time_of_some_hundred():
+    def seconds(count):
+        x = np.zeros((count, 26, 3))
+        x[..., 2], x[..., 0] = np.linspace(0.0, 0.25, 26), 0.01 * np.arange(count)[:, None]
+        scene = Scene()
+        for rod in rods_of_strands(x.reshape(-1, 3), np.full(count, 26), 4e-5, HAIR):
+            scene.clamp(scene.add(rod), "start")
+        holds = [(hold.rod, hold) for hold in scene.holds]
+        times = []
+        for _ in range(4):
+            start = time.process_time()
+            build(scene.entries, holds)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    seconds(1)
+    assert seconds(2000) < 400 * seconds(1)
+
+
+def test_rods_of_a_block_are_built_as_if_each_were_alone():
+    """Whatever others are like: closed or open, of as many vertices or not, held, twisted, straight or curved by nature."""
+    rng = np.random.default_rng(3)
+    scene = Scene()
+    for k in range(24):
+        count, closed = (5, 9)[k % 2], k % 3 == 0
+        points = 0.1 * np.cumsum(rng.normal(size=(count, 3)), axis=0)
+        natural = {"rest": "straight"} if k % 4 == 1 and not closed else {"rest_twist": 0.7 * (k % 5 == 0)}
+        rod = scene.add(Rod.from_points(points, 0.01, HAIR, closed=closed, twist=0.9 * (k % 7 < 3), **natural))
+        if k % 2:
+            scene.clamp(rod, 0 if k % 3 else 2)
+    b = build(scene.entries, [(hold.rod, hold) for hold in scene.holds])
+    for r, entry in enumerate(scene.entries):
+        alone = build([entry], [(0, hold) for hold in scene.holds if hold.rod == r])
+        rows = slice(b.rods.start[r], b.rods.start[r + 1])
+        for whole, own in zip((*b.rods[3:], *b.state), (*alone.rods[3:], *alone.state), strict=True):
+            assert np.array_equal(whole[rows], own)
+        for whole, own in zip(b.holds, alone.holds, strict=True):
+            assert np.array_equal(whole[:, rows], own)

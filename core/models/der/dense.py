@@ -17,11 +17,16 @@ FOREVER = 1e30  # a step so long that inertia and damping have no part in the po
 
 @kernel
 def lay_at(bench: Arrays, q: Array) -> bool:
-    """Moves the rod on the workbench to q (n, 4), frames carried from their base, and computes its geometry there."""
-    for i in range(bench.rods.start[1]):
-        for c in range(4):
-            bench.state.q[i, c] = q[i, c]
-    return update_geometry(bench.rods, bench.frames, bench.geometry, bench.state.q, 0)
+    """Moves the rod on the workbench to q (n, 4), frames carried from their base, and computes its geometry there; or all rods of
+    a block, where there is room for that. False if that of one can't be."""
+    good = True
+    for r in range(len(bench.rods.closed)):
+        for i in range(bench.rods.start[r], bench.rods.start[r + 1]):
+            for c in range(4):
+                bench.state.q[i, c] = q[i, c]
+        if not update_geometry(bench.rods, bench.frames, bench.geometry, bench.state.q, r):
+            good = False
+    return good
 
 
 @kernel
