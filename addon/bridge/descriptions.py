@@ -53,6 +53,7 @@ class RodDescription:
     riding: tuple[Held, ...]  # on rigid bodies, without pulling on them
     model: str
     friction: float
+    elements: int  # of each rod; 0: as many as its model takes
     pose: Array  # (4, 4) of the object at the start
     start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
     seats: Mapping[str, Array]  # (k, 4, 4) frames of points on surfaces at the start, by the key of their mean

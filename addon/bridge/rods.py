@@ -235,6 +235,7 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
         "rows": rows,
         **apart,
         "friction": obj.tendril.friction,
+        "elements": obj.tendril.elements if obj.tendril.model == "clothoid" and not is_net(obj) else 0,
         "pose": poses[uid],
         "start_poses": start_poses,
         "seats": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},

@@ -203,7 +203,10 @@ def held_motion(
 
 
 def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bodies: BodiesDescription | None) -> Part:
-    ids = [scene.add(rod, model=described.model, friction=described.friction) for rod in described.rods]
+    elements = described.elements or None
+    ids = [
+        scene.add(rod, model=described.model, friction=described.friction, elements=elements) for rod in described.rods
+    ]
     holds = []
     for held in described.held:
         hold = scene.clamp if held.clamped else scene.pin
@@ -232,7 +235,17 @@ def _settings_around(scene: bpy.types.Scene) -> tuple[object, ...]:
 
 
 _PLAIN_SETTINGS = (
-    *("model", "net_model", "friction", "radius_from", "radius", "rest_shape", "curl_radius", "curl_length"),
+    *(
+        "model",
+        "elements",
+        "net_model",
+        "friction",
+        "radius_from",
+        "radius",
+        "rest_shape",
+        "curl_radius",
+        "curl_length",
+    ),
     *("stiffness_at_end", "stiffness_by_weight", "stiffness_group", "radius_group", "mass_group", "segment_length"),
     *("section", "flatness", "tie_splines", "tie_distance", "break_force", "break_moment"),
     *("radius_by_weight", "mass_by_weight", "rest_object", "use_tilt"),

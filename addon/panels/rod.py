@@ -25,6 +25,8 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
             say(layout, context, f'Switch the modifier "{doubled}" off: roots follow the surface already')
         net = is_net(context.object)
         layout.prop(rod, "net_model" if net else "model")
+        if rod.model == "clothoid" and not net:
+            layout.prop(rod, "elements")
         if kind != "MESH":
             layout.prop(rod, "radius_from")
         if kind == "MESH" or rod.radius_from == "GIVEN" or rod.section != "CIRCLE":

@@ -55,6 +55,14 @@ class TendrilRod(
     format: IntProperty(description="Of these settings: see migration.py", options={"HIDDEN"})
     baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"}, update=cast.look_again)
     model: EnumProperty(name="Model", description="How the rod is computed", items=_MODELS)
+    elements: IntProperty(
+        name="Elements",
+        description="Curved elements that a clothoid is made of. Zero: as few as follow the drawn points, and at least four",
+        default=0,
+        min=0,
+        max=64,
+        soft_max=20,
+    )
 
 
 CLASSES = (TendrilRod,)

@@ -160,6 +160,22 @@ def test_damping_that_rises_takes_the_swing_out(model):
     assert swings[1][1] < 0.2 * swings[0][1]
 
 
+def test_a_clothoid_has_as_many_elements_as_are_set():
+    """Of a wave that four elements can follow one can't; changed, what was simulated no longer counts."""
+    bpy.context.scene.use_gravity = False
+    wave = [(0.1 * k, 0.0, 0.15 * np.sin(0.4 * k)) for k in range(31)]
+    obj = make_rod(("POLY", wave), start_hold="CLAMP", radius=0.01, model="clothoid")
+    drawn, away = np.array(wave), []
+    for elements in (0, 8, 1):
+        obj.tendril.elements = elements
+        shown = play(obj, 2)
+        away.append(float(np.abs(shown[2] - drawn).max()))
+        bpy.context.scene.frame_set(1)
+    assert away[0] < 0.02
+    assert away[1] < away[0]
+    assert away[2] > 0.05
+
+
 def animated_clothoid():
     """A curl that is drawn, grows, curls more and stiffens."""
     obj = make_rod(("POLY", ring(24)[:14]), start_hold="CLAMP", radius=0.01, model="clothoid")

@@ -78,6 +78,8 @@ def situations():
     bpy.ops.rigidbody.object_add(type="ACTIVE")
     rope = make_rod(name="Rope").tendril
     yield
+    rope.model = "clothoid"
+    yield
     rope.section, rope.pin_by_weight, rope.use_profiles = "RIBBON", True, True
     rope.id_data.modifiers.new("Hook", "HOOK")
     bpy.ops.tendril.attachment_add()
