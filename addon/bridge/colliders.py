@@ -32,7 +32,7 @@ class ColliderDescription:
 
 
 def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
-    """Those of the collection, and rigid bodies that do not move with the rods."""
+    """Those of the collection, without one all that have Collision physics; and rigid bodies that do not move with the rods."""
     for obj in _chosen(scene):
         if not obj.tendril.enabled:  # rods collide with each other on their own terms
             yield obj
@@ -45,11 +45,18 @@ def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
 
 def is_chosen(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether it is in the collection of colliders."""
-    return obj in set(_chosen(scene))
+    collection = scene.tendril.colliders
+    return collection is not None and obj in set(collection.all_objects)
 
 
 def _chosen(scene: bpy.types.Scene) -> Collection[bpy.types.Object]:
-    return scene.tendril.colliders.all_objects if scene.tendril.colliders is not None else ()
+    collection = scene.tendril.colliders
+    return with_collision_physics(scene) if collection is None else collection.all_objects
+
+
+def with_collision_physics(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """What Blender's own physics collides with."""
+    return [obj for obj in scene.objects if obj.type == "MESH" and has_collision_physics(obj)]
 
 
 def key_of(obj: bpy.types.Object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from ..bridge.colliders import with_collision_physics
+
 COLLECTION = "Rod Colliders"
 
 
@@ -26,8 +28,13 @@ class TENDRIL_OT_collider_add(bpy.types.Operator):
             self.report({"ERROR"}, f'"{shared.colliders.name}" is linked from another file: choose another collection')
             return {"CANCELLED"}
         if shared.colliders is None:
+            others = [
+                other for other in with_collision_physics(context.scene) if other != obj
+            ]  # they were colliders till now
             shared.colliders = bpy.data.collections.new(COLLECTION)
             context.scene.collection.children.link(shared.colliders)
+            for other in others:
+                shared.colliders.objects.link(other)
         shared.colliders.objects.link(obj)
         return {"FINISHED"}
 

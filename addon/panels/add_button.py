@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..bridge.colliders import colliders_of
+from ..bridge.colliders import is_chosen
 from ..bridge.rods import KINDS
 
 
@@ -12,7 +12,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     """Among Blender's own buttons that add physics to an object."""
     obj = context.object
     if obj is not None and obj.type == "MESH":
-        if obj in set(colliders_of(context.scene)):
+        if is_chosen(obj, context.scene):
             self.layout.operator("tendril.collider_remove", text="Rod Collider", icon="X")
         else:
             self.layout.operator("tendril.collider_add", text="Rod Collider", icon="MOD_PHYSICS")

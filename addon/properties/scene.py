@@ -19,7 +19,8 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
     )
     colliders: PointerProperty(
         name="Colliders",
-        description="The meshes in this collection are what rods collide with, moving and deforming ones included",
+        description="The meshes in this collection are what rods collide with, moving and deforming ones included. Without one, "
+        "all meshes with Collision physics are",
         type=bpy.types.Collection,
     )
     use_rigid_bodies: BoolProperty(

@@ -241,6 +241,19 @@ def test_thickness_and_friction_are_of_collision_physics_if_there_is_one():
     assert described.friction == pytest.approx(0.3)
 
 
+def test_without_a_collection_what_has_collision_physics_is_a_collider():
+    floor = make_mesh(collide=False)
+    bpy.ops.object.modifier_add(type="COLLISION")
+    rope = free_rod(straight())
+    assert play(rope, 30)[30][:, 2].min() > -0.2 + 0.9 * RADIUS
+    wall = make_mesh("Wall", at=(0.0, 0.0, -2.0))
+    bpy.context.scene.frame_set(1)
+    assert set(bpy.context.scene.tendril.colliders.objects) == {floor, wall}
+    floor.collision.use = False
+    bpy.context.scene.tendril.colliders = None
+    assert play(rope, 30)[30][:, 2].min() < -1.0
+
+
 def test_a_rope_lies_as_high_as_the_collider_is_thick():
     make_mesh().tendril_collider.thickness = 0.03
     shown = play(free_rod(straight()), 30)
