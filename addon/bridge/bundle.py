@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .sampling import FEWEST_EDGES, orthonormal
+from .sampling import edges_in, orthonormal
 from .strands import FEWEST_POLY_EDGES, Array, pieces_of
 
 Ints = NDArray[np.int64]
@@ -53,11 +53,14 @@ class Bundle:
         """Where vertices lie between drawn points, and drawn points between vertices: the one before, and the part of the way."""
         tails, parts, befores, shares, counts = [], [], [], [], []
         vertices = 0
+        if longest > 0.0:
+            gaps = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
+            edges_in(np.delete(gaps, starts[1:] - 1).sum(), longest)  # raises if all together are too many
         for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
             x = self.points[start : start + size]
             if longest > 0.0 and size > 1:
                 way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
-                edges = max(int(np.ceil(way[-1] / longest - 1e-6)), FEWEST_EDGES)
+                edges = edges_in(way[-1], longest)
                 # In units of drawn edges; and the other way round. The last of each belongs to the edge before it.
                 at = np.interp(np.linspace(0.0, way[-1], edges + 1), way, np.arange(size))
                 back = way / way[-1] * edges if way[-1] > 0.0 else np.linspace(0.0, edges, size)

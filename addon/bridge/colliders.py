@@ -172,4 +172,7 @@ def _read(
         evaluated.to_mesh_clear()
     matrix = _matrix(evaluated)
     world = places.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    return world * metres_per_unit(scene), corners, triangles.reshape(-1, 3)
+    triangles = triangles.reshape(-1, 3)
+    if np.linalg.det(matrix[:3, :3]) < 0.0:  # mirrored: its outside stays outside
+        triangles = triangles[:, ::-1].copy()
+    return world * metres_per_unit(scene), corners, triangles

@@ -12,6 +12,7 @@ from ...core import Material, Net, TendrilError
 from ...core.joining import Joined, join_curves
 from . import points
 from .poses import Array
+from .sampling import edges_in
 from .shapes import LEAST_STIFFNESS, constant_radius, section_of
 from .strands import Strand
 
@@ -32,7 +33,10 @@ class NetStrand:
         ends = self.of_control[edges]
         x = places[used]
         lengths = np.linalg.norm(x[ends[:, 1]] - x[ends[:, 0]], axis=1)
-        pieces = np.maximum(np.ceil(lengths / longest - 1e-6), 1).astype(np.int64) if longest > 0.0 else None
+        pieces = None
+        if longest > 0.0:
+            edges_in(lengths.sum(), longest)  # raises if they are too many
+            pieces = np.maximum(np.ceil(lengths / longest - 1e-6), 1).astype(np.int64)
         self.edges, self._tail, self._head, self._part = _divided(ends, len(used), pieces)
         self.edge_of = np.repeat(np.arange(len(ends)), 1 if pieces is None else pieces)
         inner = x[self._tail] + self._part[:, None] * (x[self._head] - x[self._tail])

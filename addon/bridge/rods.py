@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core import Material, Net, Rod, TendrilError
 from ...core.bundle import rods_of_strands
+from ...core.errors import array
 from . import nets, points, roots
 from .attachments import attached_poses, is_on_surface, key_of
 from .bundle import Bundle
@@ -264,7 +265,8 @@ def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> l
 
 
 def _world(rows: Rows, pose: Array) -> Array:
-    return np.asarray(rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3])
+    """Raises TendrilError for places that are not finite."""
+    return array("points", rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3], (None, 3), "draw points")
 
 
 def _held(

@@ -6,11 +6,23 @@ beside the rod, in the frame of its cross-section there. So the drawn shape come
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from ...core import TendrilError
 from .strands import Array, Strand, vertex_frames
 
 FEWEST_EDGES = 4
+MOST_EDGES = 1_000_000  # of an object: more is a slip of the hand, and would take all memory
+
+
+def edges_in(length: float, longest: float) -> int:
+    """How many segments, at most `longest` each, a length (m) is divided into. Raises TendrilError if they are too many."""
+    count = length / longest - 1e-6
+    if count > MOST_EDGES:
+        raise TendrilError("the segment length", longest, f"it makes {count:.0e} segments: choose a longer one")
+    return max(math.ceil(count), FEWEST_EDGES)
 
 
 class SampledStrand:
@@ -20,7 +32,7 @@ class SampledStrand:
         self.closed, self.control_count = inner.closed, inner.control_count
         x = np.vstack([inner.vertices, inner.vertices[:1]]) if self.closed else inner.vertices
         way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
-        count = max(int(np.ceil(way[-1] / longest - 1e-6)), FEWEST_EDGES)
+        count = edges_in(way[-1], longest)
         self._step = way[-1] / count
         self._way, self._stops = way, self._step * np.arange(count if self.closed else count + 1)
         self.vertices = np.stack([np.interp(self._stops, way, column) for column in x.T], axis=1)

@@ -41,6 +41,15 @@ def test_a_rope_falls_on_a_mesh_and_lies():
     assert np.abs(shown[40] - shown[38]).max() < 1e-4
 
 
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (-2, -1, -1)])
+def test_a_mirrored_collider_is_solid_inside(scale):
+    box = make_mesh(height=0.5, at=(0.0, 0.0, -0.2))
+    box.scale = scale
+    if scale[2] < 0:
+        box.location.z = -0.7  # its origin is at its top
+    assert play(free_rod(straight()), 30)[30][:, 2].min() > -0.2 + 0.9 * RADIUS
+
+
 def test_a_rope_falls_through_a_mesh_that_is_no_collider():
     make_mesh(at=(0, 0, -0.2), collide=False)
     assert play(free_rod(straight()), 12)[12][:, 2].max() < -0.4

@@ -4,9 +4,12 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
+from tendril.addon.bridge.curves import read_rows, write_rows
 from tendril.addon.bridge.sampling import SampledStrand
 from tendril.addon.bridge.strands import SplineKind, make_strand
-from tendril.tests.addon.building import MIXED, line, make_rod, play, ring
+from tendril.tests.addon.building import MIXED, line, make_rod, play, ring, status
+from tendril.tests.addon.test_hair import make_hair
+from tendril.tests.addon.test_nets import make_net
 
 
 def any_directors(x, closed):
@@ -62,3 +65,18 @@ def test_weights_and_pins_are_found_on_the_rod():
     assert len(strand.vertices) == 11
     assert [strand.vertex_of(k) for k in range(5)] == [0, 2, 5, 8, 10]
     assert np.allclose(strand.along(np.arange(5.0)), np.linspace(0.0, 4.0, 11))
+
+
+@pytest.mark.parametrize("make", [make_rod, make_net, make_hair])
+def test_segments_without_number_and_points_that_are_nowhere_are_refused(make):
+    obj = make()
+    obj.tendril.segment_length = 1e-8
+    bpy.context.scene.frame_set(1)
+    assert "segments: choose a longer one" in status(obj)
+    obj.tendril.segment_length = 0.05
+    rows = read_rows(obj.data)
+    rows[2] = np.nan
+    write_rows(obj.data, rows)
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    assert "NaN" in status(obj)
