@@ -23,3 +23,9 @@ def test_a_plane_plant_climbs_up_to_the_threshold() -> None:
     assert found.largest == pytest.approx(exact.curvature, rel=0.01)
     assert found.contact[-1] < twining.TOUCHING < found.contact.max()
     assert found.contact.max() == pytest.approx(twining.with_curvature(twining.CLIMBING).gap, rel=0.1)
+
+
+@pytest.mark.long
+def test_a_plant_in_space_grows_five_loops() -> None:
+    """Of ten elements, with all else that the experiment asserts."""
+    assert not [number for number in TABLE["twining"].run().numbers if not number.within]
