@@ -9,7 +9,7 @@ import bpy
 
 from ..core import TendrilError
 from . import bodies, cast, memory, migration, rendering, solver
-from .bridge import attachments, bullet, changes, colliders, curves, rigid_bodies, rods, scenes
+from .bridge import attachments, bullet, changes, colliders, curves, describing, rigid_bodies, rods, scenes
 from .bridge.fields import felt_fields, gravity_weights, read_fields
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
@@ -197,7 +197,7 @@ def _look_at_start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, objec
     """Where rods, what they are attached to and colliders are at the start frame."""
     for uid, obj in objects.items():
         with told_at([uid]):
-            memory.start_poses[uid] = rods.start_poses_of(obj, scene, depsgraph)
+            memory.start_poses[uid] = describing.start_poses_of(obj, scene, depsgraph)
     found, said = colliders.read_colliders(scene, depsgraph)
     memory.start_colliders[scene.session_uid] = found
     memory.collider_notes[scene.session_uid] = said
@@ -248,7 +248,7 @@ def _describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | No
         if uid in memory.start_poses:
             with told_at([uid]):
                 poses = memory.start_poses[uid]
-                described[uid] = rods.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
+                described[uid] = describing.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
     if not described:
         return None
     read = memory.start_bodies.get(scene.session_uid)

@@ -11,6 +11,25 @@ import bpy
 LONGEST = 800.0  # s for all of it
 
 
+def only_a_rope(segments, **look):
+    """The file holds nothing else: four metres, level, selected. `look` are settings of its curve."""
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    curve = bpy.data.curves.new("Rope", "CURVE")
+    curve.dimensions = "3D"
+    for name, value in look.items():
+        setattr(curve, name, value)
+    spline = curve.splines.new("POLY")
+    spline.points.add(segments)
+    for k, point in enumerate(spline.points):
+        point.co = (4.0 * k / segments - 2.0, 0.0, 3.0, 1.0)
+    rope = bpy.data.objects.new("Rope", curve)
+    bpy.context.collection.objects.link(rope)
+    bpy.context.view_layer.objects.active = rope
+    rope.select_set(True)
+    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+
+
 def begin(prepare, steps, at_tick=lambda: None):
     began = time.monotonic()
     going = None

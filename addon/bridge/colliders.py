@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
+from .meshes import read_mesh
 from .poses import Array, metres_per_unit
 from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic, thickness_of
 from .rigid_bodies import key_of as key_of_body
@@ -103,9 +104,9 @@ def moved_colliders(
         described = known.get(key_of(obj))
         if described is None or _why_ignored(obj, depsgraph) is not None:
             continue
-        vertices, corners, _ = _read(obj, scene, depsgraph)
-        if len(vertices) == len(described.shape.vertices) and np.array_equal(corners, described.corners):
-            places[key_of(obj)] = vertices
+        mesh = read_mesh(obj.evaluated_get(depsgraph), metres_per_unit(scene))
+        if len(mesh.vertices) == len(described.shape.vertices) and np.array_equal(mesh.corners, described.corners):
+            places[key_of(obj)] = mesh.vertices
         else:
             notes.append(f'The mesh of "{obj.name}" has other faces than at the start: it is not followed any more')
     return places, notes
@@ -141,38 +142,15 @@ def _why_ignored(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> str |
 
 
 def _describe(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> ColliderDescription:
-    vertices, corners, triangles = _read(obj, scene, depsgraph)
-    if not len(triangles):
+    evaluated, scale = obj.evaluated_get(depsgraph), metres_per_unit(scene)
+    mesh, pose = read_mesh(evaluated, scale), _matrix(evaluated)
+    if not len(mesh.triangles):
         raise TendrilError("mesh", obj.name, "it has no faces")
+    mirrored = np.linalg.det(pose[:3, :3]) < 0.0  # its outside stays outside
+    shape = Mesh(mesh.vertices, mesh.triangles[:, ::-1] if mirrored else mesh.triangles)
     thickness, friction = _surface(obj, scene)
-    shape = Mesh(vertices, triangles)
-    pose = _matrix(obj.evaluated_get(depsgraph))
-    return ColliderDescription(obj.name, shape, corners, thickness * metres_per_unit(scene), friction, pose)
+    return ColliderDescription(obj.name, shape, mesh.corners, thickness * scale, friction, pose)
 
 
 def _matrix(evaluated: bpy.types.Object) -> Array:
     return np.array(evaluated.matrix_world, dtype=np.float64)
-
-
-def _read(
-    obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
-) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-    """Vertices in world space and metres (n, 3), the vertices of all faces in a row, and triangles (m, 3)."""
-    evaluated = obj.evaluated_get(depsgraph)
-    mesh = evaluated.to_mesh()
-    try:
-        mesh.calc_loop_triangles()
-        places = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-        corners = np.empty(len(mesh.loops), dtype=np.int32)
-        triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-        mesh.vertices.foreach_get("co", places)
-        mesh.loops.foreach_get("vertex_index", corners)
-        mesh.loop_triangles.foreach_get("vertices", triangles)
-    finally:
-        evaluated.to_mesh_clear()
-    matrix = _matrix(evaluated)
-    world = places.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    triangles = triangles.reshape(-1, 3)
-    if np.linalg.det(matrix[:3, :3]) < 0.0:  # mirrored: its outside stays outside
-        triangles = triangles[:, ::-1].copy()
-    return world * metres_per_unit(scene), corners, triangles

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core import Falloff, Field
+from .meshes import read_mesh
 from .poses import Array, metres_per_unit, nearest_rotation
 
 KINDS = {
@@ -155,21 +156,10 @@ def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
         return {}
     if obj.type != "MESH":
         return None
-    mesh = obj.to_mesh()
-    try:
-        mesh.calc_loop_triangles()
-        places, normals = (np.empty(3 * len(mesh.vertices), dtype=np.float32) for _ in range(2))
-        triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-        mesh.vertices.foreach_get("co", places)
-        mesh.vertex_normals.foreach_get("vector", normals)
-        mesh.loop_triangles.foreach_get("vertices", triangles)
-    finally:
-        obj.to_mesh_clear()
-    matrix = np.array(obj.matrix_world, dtype=np.float64)
-    world = (places.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]) * scale
+    mesh = read_mesh(obj, scale, with_normals=shape == "POINTS")
     if shape == "POINTS":
-        return {"vertices": world, "normals": normals.reshape(-1, 3) @ matrix[:3, :3].T} if len(world) else None
-    return {"vertices": world, "triangles": triangles.reshape(-1, 3)} if len(triangles) else None
+        return {"vertices": mesh.vertices, "normals": mesh.normals} if len(mesh.vertices) else None
+    return {"vertices": mesh.vertices, "triangles": mesh.triangles} if len(mesh.triangles) else None
 
 
 def _field(obj: bpy.types.Object, scene: bpy.types.Scene, mesh: dict[str, Array]) -> Field:

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import TendrilError
 from .. import live, memory, migration
 from ..baking.shape_keys import delete_bake
-from ..bridge import curves, rods, tilts
+from ..bridge import curves, describing, rods, tilts
 from ..bridge.poses import pose_of
 
 
@@ -37,7 +37,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             pose = pose_of(obj.matrix_world, scene)
             if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
                 settings.radius = looks * float(np.cbrt(abs(obj.matrix_world.determinant())))
-            rods.describe_rod(obj, scene, {settings.uid: pose}, curves.read_rows(obj.data))
+            describing.describe_rod(obj, scene, {settings.uid: pose}, curves.read_rows(obj.data))
         except TendrilError as error:
             if radius_is_new:
                 settings.property_unset("radius")

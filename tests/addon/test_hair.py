@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
-from tendril.addon.bridge import rods, roots
+from tendril.addon.bridge import roots
 from tendril.addon.bridge.curves import drawn_rows, forget_drawn, read_rows
-from tendril.addon.bridge.rods import describe_rod
+from tendril.addon.bridge.describing import describe_rod, start_poses_of
 from tendril.tests.addon.building import activate, make_mesh, make_rod, play, status
 
 
@@ -227,7 +227,7 @@ def test_hair_has_the_rest_shape_of_an_object_and_of_curls():
     shape.tendril.enabled = False
     forget_drawn(shape.data)
     hair = make_hair(rest_shape="OBJECT", rest_object=shape)
-    poses = rods.start_poses_of(hair, bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    poses = start_poses_of(hair, bpy.context.scene, bpy.context.evaluated_depsgraph_get())
     described = describe_rod(hair, bpy.context.scene, poses, drawn_rows(hair.data))
     for k, rod in enumerate(described.rods):
         arc = places.reshape(6, 8, 3)[k]

@@ -4,9 +4,9 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon.bridge.curves import read_rows, spline_kinds, write_rows
+from tendril.addon.bridge.describing import describe_rod
 from tendril.addon.bridge.nurbs import Knots, basis
 from tendril.addon.bridge.poses import pose_of
-from tendril.addon.bridge.rods import describe_rod
 from tendril.addon.bridge.scenes import describe_scene
 from tendril.addon.bridge.strands import make_strand
 from tendril.tests.addon.building import MIXED, evaluated_points, line, make_curve, ring

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 sys.path.append(str(Path(__file__).parent))  # where packaging/window puts it
-from in_steps import area_of, begin, window
+from in_steps import area_of, begin, only_a_rope, window
 
 NAME = "bl_ext.user_default.tendril"
 FOLDER = Path("/tendril")
@@ -30,19 +30,7 @@ class BAKE_MT_menu(bpy.types.Menu):
 
 
 def prepare():
-    for obj in list(bpy.data.objects):
-        bpy.data.objects.remove(obj)
-    curve = bpy.data.curves.new("Rope", "CURVE")
-    curve.dimensions = "3D"
-    spline = curve.splines.new("POLY")
-    spline.points.add(100)
-    for k, point in enumerate(spline.points):
-        point.co = (0.04 * k - 2.0, 0.0, 3.0, 1.0)
-    rope = bpy.data.objects.new("Rope", curve)
-    bpy.context.collection.objects.link(rope)
-    bpy.context.view_layer.objects.active = rope
-    rope.select_set(True)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    only_a_rope(100)
     bpy.context.scene.tendril.substeps = 20
     with sys.modules[NAME + ".addon.solver"].at_once():  # compiled here and now
         for frame in (1, 2, 3):

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 sys.path.append(str(Path(__file__).parent))  # where packaging/window puts it
-from in_steps import begin, here, window
+from in_steps import begin, here, only_a_rope, window
 
 NAME = "bl_ext.user_default.tendril"
 MOST_STALL = 1.0  # s: as much longer than twice the time it takes to be drawn may the window not respond
@@ -20,19 +20,7 @@ ticks = []  # moments at which the window responded
 
 
 def prepare():
-    for obj in list(bpy.data.objects):
-        bpy.data.objects.remove(obj)
-    curve = bpy.data.curves.new("Rope", "CURVE")
-    curve.dimensions, curve.bevel_depth = "3D", 0.04
-    spline = curve.splines.new("POLY")
-    spline.points.add(40)
-    for k, point in enumerate(spline.points):
-        point.co = (0.1 * k - 2.0, 0.0, 3.0, 1.0)
-    rope = bpy.data.objects.new("Rope", curve)
-    bpy.context.collection.objects.link(rope)
-    bpy.context.view_layer.objects.active = rope
-    rope.select_set(True)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    only_a_rope(40, bevel_depth=0.04)
     for area in window().screen.areas:
         if area.type == "PROPERTIES":
             area.spaces.active.context = "PHYSICS"

@@ -1,0 +1,321 @@
+"""What is simulated for an object: rods in world space and in metres, one per spline or strand of hair; a mesh is a net."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core import Material, Net, Rod, TendrilError
+from ...core.bundle import rods_of_strands
+from ...core.errors import array
+from . import nets, points, roots
+from .attachments import is_on_surface, key_of
+from .bundle import Bundle
+from .changes import key_of_length, steady_factors
+from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, strand_sizes
+from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
+from .held import attached_vertices, find_held
+from .poses import Array, metres_per_unit, pose_of
+from .rods import MATERIALS, bodies_that_move, is_net, poses_of
+from .sampling import SampledStrand
+from .shapes import (
+    ALL,
+    constant_radius,
+    mass_along,
+    radius_along,
+    rest_lines,
+    rest_of_mesh,
+    rest_shape,
+    section_of,
+    stiffness_along,
+)
+from .strands import SplineKind, Strand, make_strand
+from .tilts import FOLLOWED, Tilts, drawn_directors
+
+
+def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
+    """The same at the start frame, where roots of hair take their seats."""
+    if roots.surface_of(obj) is not None:
+        rows = drawn_rows(obj.data)
+        pose = pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
+        first = np.concatenate([[0], np.cumsum(strand_sizes(obj.data))[:-1]]).astype(np.int64)
+        roots.seat(roots.key_of(obj.tendril.uid), roots.surface_of(obj), scene, depsgraph, _world(rows[first], pose))
+    if any(is_on_surface(item) for item in obj.tendril.attachments):
+        strands = _strands_of(obj, scene, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene))
+        for number, item in enumerate(obj.tendril.attachments):
+            if is_on_surface(item):
+                places = [strands[k].vertices[vertex] for k, vertex in attached_vertices(item, strands)]
+                roots.seat(key_of(obj.tendril.uid, number), item.target, scene, depsgraph, np.array(places))
+    length = obj.tendril.length_factor
+    return {**dict(poses_of(obj, scene, depsgraph)), key_of_length(obj.tendril.uid): np.array(length)}
+
+
+def describe_rod(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows
+) -> RodDescription:
+    """What is simulated for this object: the drawn shape `rows`, with its settings. `poses` are those of the start, see
+    `poses_of`; others don't matter. Raises TendrilError."""
+    settings = obj.tendril
+    world = _world(rows, poses[settings.uid])
+    if obj.type == "MESH":
+        return _describe_mesh(obj, scene, poses, rows, world)
+    kinds = spline_kinds(obj.data)
+    if not kinds:
+        raise TendrilError("the curve", "empty", "draw at least one spline")
+    longest = settings.segment_length * metres_per_unit(scene)
+    if obj.type == "CURVES":
+        return _describe_hair(
+            obj, scene, poses, rows, Bundle(world[: points.count(obj.data)], strand_sizes(obj.data), longest)
+        )
+    strands = _strands(kinds, world, longest)
+    held = _held(obj, scene, strands, poses)
+    common = _common(obj, poses, rows, held)
+    if is_net(obj):
+        radii = [
+            radius_along(obj, strand, k, poses[settings.uid], metres_per_unit(scene))
+            for k, strand in enumerate(strands)
+        ]
+        return _describe_tied(obj, scene, kinds, strands, radii, held, common)
+    return RodDescription(
+        kinds=kinds,
+        strands=tuple(strands),
+        rods=tuple(_rods_one_by_one(obj, scene, strands, poses[settings.uid], rows)),
+        model=settings.model,
+        tilts=_tilts(obj, kinds, rows),
+        **common,
+    )
+
+
+def _describe_hair(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows, bundle: Bundle
+) -> RodDescription:
+    settings, strands = obj.tendril, bundle.strands
+    pose = poses[settings.uid]
+    try:
+        rods = _rods_at_once(obj, scene, bundle, pose)
+    except TendrilError:  # one by one, to say of which strand it is told
+        rods = None
+    if rods is None:
+        rods = _rods_one_by_one(obj, scene, strands, pose, rows)
+    return HairDescription(
+        kinds=spline_kinds(obj.data),
+        strands=tuple(strands),
+        rods=tuple(rods),
+        model=settings.model,
+        drawn_layout=points.layout(obj.data),
+        bundle=bundle,
+        ends=bundle.edges,
+        count=len(bundle.points),
+        **_common(obj, poses, rows, _held(obj, scene, strands, poses)),
+    )
+
+
+def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle, pose: Array) -> list[Rod] | None:
+    """All rods of hair together; None if they are of a kind that is made one by one."""
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    if settings.section != "CIRCLE":
+        return None
+    return rods_of_strands(
+        bundle.vertices,
+        bundle.counts,
+        radius_along(obj, bundle, ALL, pose, scale),
+        material_of(settings),
+        rest=rest_shape(settings, bundle, ALL, scale, rest_lines(settings, scale)),
+        stiffness_scale=stiffness_along(obj, bundle, ALL),
+        density_scale=mass_along(obj, bundle, ALL),
+    )
+
+
+def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held: Iterable[Held]) -> dict[str, Any]:
+    uid = obj.tendril.uid
+    apart = _apart(held)
+    start_poses = {key: poses[key] for key in (uid, *(hold.follows for hold in apart["held"]))}
+    return {
+        "uid": uid,
+        "rows": rows,
+        **apart,
+        "friction": obj.tendril.friction,
+        "elements": obj.tendril.elements if obj.tendril.model == "clothoid" and not is_net(obj) else 0,
+        "pose": poses[uid],
+        "start_poses": start_poses,
+        "seats": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
+        "start_length": float(poses.get(key_of_length(uid), 1.0)),
+        "steady": steady_factors(obj),
+    }
+
+
+def _apart(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
+    """What something holds, what pulls on rigid bodies that move with the rods, and what only follows those."""
+    kinds: dict[str, list[Held]] = {"held": [], "pulling": [], "riding": []}
+    for one in held:
+        kinds["held" if not one.body else "pulling" if one.pulls else "riding"].append(one)
+    return {name: tuple(of_kind) for name, of_kind in kinds.items()}
+
+
+def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> list[Strand]:
+    """As drawn, of any kind of object."""
+    world, longest = _world(drawn_rows(obj.data), pose), obj.tendril.segment_length * metres_per_unit(scene)
+    if obj.type == "CURVE":
+        return _strands(spline_kinds(obj.data), world, longest)
+    world = world[: points.count(obj.data)]
+    if obj.type == "MESH":
+        return [nets.NetStrand(world, nets.edges_of(obj.data), longest)]
+    return list(Bundle(world, strand_sizes(obj.data), longest).strands)
+
+
+def _world(rows: Rows, pose: Array) -> Array:
+    """Raises TendrilError for places that are not finite."""
+    return array("points", rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3], (None, 3), "draw points")
+
+
+def _held(
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: list[Strand], poses: Mapping[str, Array]
+) -> list[Held]:
+    return find_held(obj, strands, poses, bodies_that_move(scene) if len(obj.tendril.attachments) else ())
+
+
+def _strands(kinds: tuple[SplineKind, ...], world: Array, longest: float) -> list[Strand]:
+    """`longest` (m) are the segments of rods; zero takes them as they are drawn."""
+    strands: list[Strand] = []
+    start = 0
+    for number, kind in enumerate(kinds):
+        with _named(number, len(kinds)):
+            strand = make_strand(kind, world[start : start + kind.rows])
+            strands.append(SampledStrand(strand, longest) if longest > 0.0 else strand)
+        start += kind.rows
+    return strands
+
+
+@contextmanager
+def _named(number: int, count: int) -> Iterator[None]:
+    """Says in which of several splines something is wrong."""
+    try:
+        yield
+    except TendrilError as error:
+        if count == 1:
+            raise
+        raise TendrilError(f"in spline {number + 1}, {error.field}", error.value, error.cure) from None
+
+
+def _rods_one_by_one(
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Strand], pose: Array, rows: Rows
+) -> list[Rod]:
+    """With the number of the strand in which something is wrong."""
+    lines = rest_lines(obj.tendril, metres_per_unit(scene))
+    rods = []
+    for number, strand in enumerate(strands):
+        with _named(number, len(strands)):
+            rods.append(_rod_along(obj, scene, strand, number, pose, rows, lines))
+    return rods
+
+
+def _rod_along(
+    obj: bpy.types.Object,
+    scene: bpy.types.Scene,
+    strand: Strand,
+    number: int,
+    pose: Array,
+    rows: Rows,
+    lines: Sequence[Strand],
+) -> Rod:
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    radius = radius_along(obj, strand, number, pose, scale)
+    flat = settings.section != "CIRCLE"
+    return Rod.from_points(
+        strand.vertices,
+        radius=None if flat else radius,
+        section=section_of(settings, scale) if flat else None,
+        taper=radius / constant_radius(settings, scale) if flat else 1.0,
+        material=material_of(settings),
+        closed=strand.closed,
+        rest=rest_shape(settings, strand, number, scale, lines),
+        stiffness_scale=stiffness_along(obj, strand, number),
+        density_scale=mass_along(obj, strand, number),
+        director=drawn_directors(obj, strand, number, pose, rows) if obj.type == "CURVE" and flat else None,
+    )
+
+
+def _tilts(obj: bpy.types.Object, kinds: tuple[SplineKind, ...], rows: Rows) -> Tilts | None:
+    if not is_tilted(obj.data):
+        return None
+    mode = obj.data.twist_mode
+    if mode not in FOLLOWED:
+        raise TendrilError("the twist method", mode, "choose Minimum or Z-Up, or let the tilt not follow")
+    return Tilts(kinds, mode, drawn_tilts(obj.data, rows))
+
+
+def _describe_tied(
+    obj: bpy.types.Object,
+    scene: bpy.types.Scene,
+    kinds: tuple[SplineKind, ...],
+    strands: list[Strand],
+    radii: list[float | Array],
+    held: Iterable[Held],
+    common: dict[str, Any],
+) -> RodDescription:
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    distance = settings.tie_distance * scale or 2.0 * max(float(np.max(radius)) for radius in radii)
+    joined, point_of, edge_of = nets.tie(strands, distance)
+    net = Net.from_edges(
+        joined.points,
+        joined.edges,
+        nets.to_segments(joined, strands, radii),
+        material_of(settings),
+        break_force=settings.break_force or np.inf,
+        break_moment=settings.break_moment or np.inf,
+    )
+    once = {}  # where splines are tied they share what holds them
+    for hold in held:
+        vertex = int(point_of[hold.strand][hold.vertex])
+        once.setdefault(vertex, replace(hold, strand=0, vertex=vertex, place=joined.points[vertex].copy()))
+    common.update(_apart(once.values()))
+    return TiedDescription(
+        kinds=kinds,
+        strands=tuple(strands),
+        rods=(net,),
+        model=settings.net_model,
+        point_of=point_of,
+        edge_of=edge_of,
+        **common,
+    )
+
+
+def _describe_mesh(
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows, world: Array
+) -> RodDescription:
+    settings, scale = obj.tendril, metres_per_unit(scene)
+    count, edges = points.count(obj.data), nets.edges_of(obj.data)
+    if not len(edges):
+        raise TendrilError("the mesh", "without edges", "draw at least one edge: a net is made of edges")
+    strand = nets.NetStrand(world[:count], edges, settings.segment_length * scale)
+    net = nets.net_of_mesh(obj, strand, material_of(settings), rest_of_mesh(settings, strand, scale), scale)
+    moved = np.flatnonzero(strand.of_control >= 0)
+    return MeshDescription(
+        kinds=(SplineKind("MESH", len(rows), False), SplineKind("EDGES", len(edges), False)),
+        strands=(strand,),
+        rods=(net,),
+        model=settings.net_model,
+        drawn_layout=points.layout(obj.data),
+        row=moved,
+        vertex=strand.of_control[moved],
+        ends=strand.edges,
+        count=count,
+        **_common(obj, poses, rows, _held(obj, scene, [strand], poses)),
+    )
+
+
+def material_of(settings: bpy.types.PropertyGroup) -> Material:
+    if settings.material != "CUSTOM":
+        return Material.preset(MATERIALS[settings.material])
+    return Material(
+        young_modulus=settings.young_modulus,
+        density=settings.density,
+        poisson_ratio=settings.poisson_ratio,
+        damping_time=settings.damping_time,
+        strands=settings.strands,
+    )
