@@ -139,10 +139,10 @@ def test_tension_of_a_rope_that_stands_on_the_ground(model):
     points[:, 2] += 0.002
     rod = Rod.from_points(points, 0.002, Material(1e5, 1000.0), rest="straight")
     scene = Scene(drag=5.0)
-    scene.pin(scene.add(rod, model), 0)
+    scene.pin(scene.add(rod, model, elements=12 if model == "clothoid" else None), 0)
     scene.collide(Plane())
     sim = Simulation(scene, threads=1)
-    for _ in range(50):
+    for _ in range(50 if model == "compact" else 24):
         sim.step_frame()
     weight = float(rod.mass_per_length[0]) * GRAVITY
     assert sim.strains().tension(0)[0] == pytest.approx(weight * 0.79, rel=0.02)
