@@ -399,57 +399,11 @@ class Simulation:
         Ever longer steps, each begun from rest, until a long one moves nothing by more than `still` times the longest rod.
         True if that was found. Unless any balance will do (`stable` False), it is disturbed a little and must not go
         farther down from there: a pencil on its tip is not at rest."""
-        for one in self.scene.attachments:
-            if self.scene.entries[one.rod].model == "corde":
-                raise TendrilError("rod", one.rod, "with bodies on it the model corde finds no rest at once: take net")
-        size = max((entry.rod.length for entry in self.scene.entries), default=1.0)
-        springy = max((float(entry.rod.bend.max()) / entry.rod.length for entry in self.scene.entries), default=0.0)
+        from .resting import settle
+
         self._arrive_at_lengths()
         self._holds.advance(0.0, self.time)
-        for _ in range(4):
-            if not self._come_to_rest(still * size, most_steps):
-                return False
-            if not stable:
-                return True
-            found, energies = self.state(), self.energies()
-            for block in self.blocks:
-                block.disturb(1e-4)
-            self._come_to_rest(still * size, most_steps)
-            gained = energies.total - self.energies().total
-            self._around.act(self.time, 1.0)
-            pull = max((float(np.abs(forces).sum()) for forces in self._around.forces), default=0.0)
-            if not gained > 1e-6 * energies.elastic + 1e-9 * (pull * size + springy):
-                self._put_state(found)
-                return True
-        return False
-
-    def _come_to_rest(self, still: float, most_steps: int) -> bool:
-        h = 0.1 / self.frame_rate
-        for _ in range(most_steps):
-            before = self._where()
-            self._stop()
-            earlier, self._work = self._work, Work()
-            self._step(h, 1, self.time, settling=True)
-            smooth = self._work.halvings + self._work.failures == 0
-            self._work = earlier + self._work
-            moved = max(float(np.abs(now - then).max()) for now, then in zip(self._where(), before, strict=True))
-            if smooth and h > 1e3 and moved < still:
-                self._stop()
-                return True
-            h = min(h * 3.0, 1e6) if smooth else max(h / 10.0, 1e-6)
-        return False
-
-    def _where(self) -> list[Array]:
-        """Positions of all sample points and bodies."""
-        bodies = [] if self._bodies is None else [self._bodies.block.positions()]
-        return [*(block.positions().copy() for block in self.blocks), *bodies]
-
-    def _stop(self) -> None:
-        """Takes all speed away."""
-        for block in self.blocks:
-            block.stop()
-        if self._bodies is not None:
-            self._bodies.block.stop(np.arange(len(self.scene.bodies)))
+        return settle(self, stable, still, most_steps)
 
     def state(self) -> Array:
         """All that is needed to go on from here, as a flat array."""
