@@ -174,7 +174,7 @@ def let_go_at(attachment, frame):
 
 
 MODELS = [
-    *(("CURVE", model) for model in ("der", "compact", "der2008")),
+    *(("CURVE", model) for model in ("der", "compact", "der2008", "clothoid")),
     *(("TIED", model) for model in ("net", "compact", "corde")),
 ]
 

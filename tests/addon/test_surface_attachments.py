@@ -49,7 +49,7 @@ def bent(place):
     return [place[0], 0.7 * place[1], 0.5 * place[0] ** 2 + 0.3 * place[0] * place[1]]
 
 
-@pytest.mark.parametrize("model", ["der", "compact", "der2008"])
+@pytest.mark.parametrize("model", ["der", "compact", "der2008", "clothoid"])
 def test_a_point_follows_the_nearest_point_of_a_face(model):
     surface = sheet(bent, cuts=3)
     start = np.array([0.21, 0.13, 0.0])
