@@ -258,6 +258,7 @@ def make_simulation(description: SceneDescription, engine: BlenderEngine | None)
         substeps=description.substeps,
         first_frame=description.first_frame,
         engine=engine,
+        contact=description.contact,
     )
     drawn = simulation.current()
     for part in description.parts.values():

@@ -82,6 +82,7 @@ class SceneDescription:
     fields: tuple[object, ...]  # settings of force fields that stay as they are
     watched: tuple[str, ...]  # keys of what is animated and can't be known at the start, see `changes.states`
     bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
+    contact: str = "coulomb"  # the solver, as the core names it
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ class SceneDescription:
         )
         bodies = None if self.bodies is None else self.bodies.signature
         times = self.first_frame, self.frame_rate, self.substeps
-        return self.scene.fingerprint(), kinds, *times, self.fields, bodies
+        return self.scene.fingerprint(), kinds, *times, self.fields, bodies, self.contact
 
 
 def describe_scene(
@@ -128,15 +129,20 @@ def describe_scene(
     numbers = {key: core_scene.add_body(body) for key, body in bodies.described.items()} if bodies else {}
     frame_rate = scene.render.fps / scene.render.fps_base
     described_objects = [objects[uid] for uid in rods]
+    parts = {uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()}
+    if shared.contact != "coulomb" and (bodies or any(entry.model != "clothoid" for entry in core_scene.entries)):
+        cure = "choose Exact, or make all rods of the scene clothoids and let them move no rigid bodies"
+        raise TendrilError("Contact", "Hair", cure)
     return SceneDescription(
         scene=core_scene,
-        parts={uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()},
+        parts=parts,
         colliders=colliders,
         first_frame=first_frame_of(scene),
         # All goes as fast as the world of the bodies.
         frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
+        contact=shared.contact,
         fields=settings_of_fields(scene, described_objects),
         watched=(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
@@ -171,7 +177,7 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
     """All settings that make a difference, quick enough for drawing a panel."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.rod_contact, pushes(scene), *_settings_around(scene)),
+        (shared.substeps, shared.rod_contact, shared.contact, pushes(scene), *_settings_around(scene)),
         settings_of_fields(scene, rods.values()),
         settings_of_colliders(scene),
         settings_of_bodies(scene),

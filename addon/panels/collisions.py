@@ -17,6 +17,7 @@ class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
         layout.prop(context.object.tendril, "friction")
         layout.label(text="Shared by all rods of the scene")
         layout.prop(context.scene.tendril, "rod_contact")
+        layout.prop(context.scene.tendril, "contact")
         layout.prop(context.scene.tendril, "colliders")
         if context.scene.rigidbody_world is not None:
             layout.prop(context.scene.tendril, "use_rigid_bodies")

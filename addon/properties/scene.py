@@ -1,7 +1,7 @@
 """What all rods of a scene share."""
 
 import bpy
-from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, IntProperty, PointerProperty
 
 from .cache import CacheSettings
 from .fields import FieldSettings
@@ -16,6 +16,19 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
         name="Rods Collide",
         description="Rods collide with each other and with themselves. With colliders they always do",
         default=False,
+    )
+    contact: EnumProperty(
+        name="Contact",
+        description="How the forces between rods, and between rods and colliders, are found",
+        items=(
+            ("coulomb", "Exact", "To a thousandth of a radius, for all models and with rigid bodies"),
+            (
+                "gauss-seidel",
+                "Hair",
+                "For heads of hair: many times as fast where hundreds of strands touch, and good to a tenth of their thickness. "
+                "All rods of the scene must be clothoids, and no rigid bodies be moved by them",
+            ),
+        ),
     )
     colliders: PointerProperty(
         name="Colliders",

@@ -67,7 +67,13 @@ class GaussSeidelSolver(ContactSolver):
 
     def _make(self, capacity: int) -> tuple[Rows, Answer]:
         zeros, n = np.zeros, self._block.most_unknowns
-        rows = Rows(zeros((capacity, 3, 3)), zeros((capacity, 2, 2)), zeros((capacity, 3)), zeros((capacity, 3)))
+        rows = Rows(
+            zeros((capacity, 3, 3)),
+            zeros((capacity, 2, 2)),
+            zeros((capacity, 3)),
+            zeros((capacity, 3)),
+            zeros(capacity),
+        )
         half = zeros((capacity, 2, 3, n))
         return rows, Answer(half, zeros((capacity, 3)), zeros((capacity, 6)), zeros((capacity, 2), int64))
 

@@ -2,8 +2,11 @@
 
 Seen from one contact, with forces r = (normal, two tangential), the rods answer with v = W r + b to first order, where v is the gap
 and the slip at the end of the step. The law: v_n >= 0, r_n >= 0, v_n r_n = 0; |r_t| <= mu r_n, and where the two slip r_t = -mu r_n
-v_t / |v_t|. W = Z^T Z, where Z = L^-1 J^T takes a force at the contact to a rod whose matrix is L L^T: so rods answer each other
-through short vectors w = sum of Z r, one per rod, and a sweep costs as much as there are contacts.
+v_t / |v_t|. As de Saxce saw, r is also what minimises r^T W r / 2 + r^T (b + mu |v_t| n) in the cone |r_t| <= mu r_n; with |v_t| as
+known from the iterate that is a convex problem of all contacts, on which sweeps can but descend. Solved as a law, they may not:
+where a rod gives way almost along a surface, its forces grow from sweep to sweep. W = Z^T Z, where Z = L^-1 J^T takes a force at
+the contact to a rod whose matrix is L L^T: so rods answer each other through short vectors w = sum of Z r, one per rod, and a sweep
+costs as much as there are contacts.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from .arrays import Contacts, Ints, Samples
 from .coulomb import arm_of
 from .rod_contacts import point
 
-MOST_ROUNDS = 12  # between normal and tangential force of one contact that slips
+MOST_ROUNDS = 12  # to find the direction in which a contact slips; the next sweep goes on from there
+MOST_BISECTIONS = 100
+FARTHEST_TURN, ANGLE = 0.7, 1e-5  # of it in a round; good enough; rad
 
 
 class Rows(NamedTuple):
@@ -30,6 +35,7 @@ class Rows(NamedTuple):
     lever: Array  # (C, 2, 2) m: how the surfaces of side A, of side B move along the tangents as the edge turns
     apart: Array  # (C, 3) m, gap (less the one that is wanted) and slips at the iterate
     force: Array  # (C, 3) N, those known, along the directions
+    lift: Array  # (C,) m: mu |v_t| at the iterate
 
 
 class Answer(NamedTuple):
@@ -70,6 +76,7 @@ def describe(
             )
         rows.apart[k, 0] = contacts.gap[k] - target[k]
         rows.apart[k, 1], rows.apart[k, 2] = dot(slip, one), dot(slip, two)
+        rows.lift[k] = contacts.friction[k] * math.sqrt(rows.apart[k, 1] ** 2 + rows.apart[k, 2] ** 2)
         for c in range(3):
             rows.direction[k, 0, c], rows.direction[k, 1, c], rows.direction[k, 2, c] = normal[c], one[c], two[c]
         force = point(known, k)
@@ -133,8 +140,82 @@ def add_up(count: int, answer: Answer) -> None:
 
 
 @part
-def _on_disc(a: float, b: float, c: float, x: float, y: float, radius: float) -> tuple[float, float]:
-    """The tangential force of least energy on a disc: (T + l I) r = -(x, y), T = (a b; b c), where l >= 0 makes |r| <= radius."""
+def one_contact(w: Array, soft: float, b: Vector, mu: float, known: Vector) -> Vector:
+    """The force r in Coulomb's cone at one contact that minimises r^T (W + soft I) r / 2 + r^T b; a force that
+    is known shortens the search."""
+    nn, n1, t11, n2, t12, t22 = w[0] + soft, w[1], w[2] + soft, w[3], w[4], w[5] + soft
+    if mu == 0.0:
+        return (max(-b[0] / nn, 0.0), 0.0, 0.0)
+    if not b[0] < mu * math.sqrt(b[1] * b[1] + b[2] * b[2]):
+        return (0.0, 0.0, 0.0)
+    # Does it stick? Without the normal force first.
+    a, d, c = t11 - n1 * n1 / nn, t12 - n1 * n2 / nn, t22 - n2 * n2 / nn
+    x, y = b[1] - n1 * b[0] / nn, b[2] - n2 * b[0] / nn
+    det = a * c - d * d
+    if det > 1e-12 * t11 * t22:
+        x, y = (d * y - c * x) / det, (d * x - a * y) / det
+        n = -(b[0] + n1 * x + n2 * y) / nn
+        if n > 0.0 and x * x + y * y <= mu * mu * n * n:
+            return (n, x, y)
+    # It slips: n (1, mu cos, mu sin), by Newton's method for the angle, from the one known.
+    x, y = known[1], known[2]
+    size = math.sqrt(x * x + y * y)
+    if not (size > 0.0 and b[0] * size + mu * (x * b[1] + y * b[2]) < 0.0):
+        x, y, size = -b[1], -b[2], math.sqrt(b[1] * b[1] + b[2] * b[2])
+    x, y = (x / size, y / size) if size > 0.0 else (1.0, 0.0)
+    n, way, least = 0.0, 0.0, np.inf
+    for _ in range(MOST_ROUNDS):
+        c, s = math.cos(way), math.sin(way)
+        u, v = c * x - s * y, s * x + c * y
+        w1, w2 = n1 + mu * (t11 * u + t12 * v), n2 + mu * (t12 * u + t22 * v)
+        push, give = b[0] + mu * (u * b[1] + v * b[2]), nn + mu * (n1 * u + n2 * v + u * w1 + v * w2)
+        energy = -push * push / give
+        if push >= 0.0 or energy > least:
+            way *= 0.25
+            continue
+        x, y, n, least = u, v, -push / give, energy
+        # In the slopes and curvatures a factor of mu n is left out.
+        g1, g2 = n * w1 + b[1], n * w2 + b[2]
+        slope = x * g2 - y * g1
+        mixed = n * (x * w2 - y * w1) + slope
+        turned = t22 * x * x - 2.0 * t12 * x * y + t11 * y * y
+        curvature = n * mu * turned - (x * g1 + y * g2) - mu * mixed * mixed / (give * n)
+        way = -slope / curvature if curvature > 0.0 else -math.copysign(FARTHEST_TURN, slope)
+        way = min(max(way, -FARTHEST_TURN), FARTHEST_TURN)
+        if curvature > 0.0 and abs(way) <= ANGLE:
+            if x * g1 + y * g2 <= 0.0:
+                return (n, mu * n * x, mu * n * y)
+            break  # less than its neighbours on the cone, but not than those inside: the least of all is elsewhere
+    return _slipping(nn, n1, t11, n2, t12, t22, b, mu)
+
+
+@part
+def _slipping(nn: float, n1: float, t11: float, n2: float, t12: float, t22: float, b: Vector, mu: float) -> Vector:
+    """As `one_contact`, of one that slips, slowly and surely. For a normal force n the friction of least energy is known, and what
+    is least then is a convex function of n; its slope rises from below zero where there is no force."""
+    below, above = b[0] - mu * math.sqrt(b[1] * b[1] + b[2] * b[2]), 0.0
+    low, high, n = 0.0, np.inf, -below / nn
+    x, y = 0.0, 0.0
+    for k in range(MOST_BISECTIONS):
+        x, y, shift = _on_disc(t11, t12, t22, b[1] + n1 * n, b[2] + n2 * n, mu * n)
+        slope = b[0] + nn * n + n1 * x + n2 * y - shift * mu * mu * n
+        if abs(slope) <= 1e-9 * nn * n:
+            break
+        if slope < 0.0:
+            low, below, above = n, slope, 0.5 * above
+        else:
+            high, above, below = n, slope, 0.5 * below
+        if high == np.inf:
+            n *= 4.0
+        else:  # false position, as in the method "Illinois"; every third time the middle
+            n = 0.5 * (low + high) if k % 3 == 2 else (low * above - high * below) / (above - below)
+    return (n, x, y)
+
+
+@part
+def _on_disc(a: float, b: float, c: float, x: float, y: float, radius: float) -> Vector:
+    """The tangential force of least energy on a disc: (T + l I) r = -(x, y), T = (a b; b c), where l >= 0 makes |r| <= radius.
+    Returns r and l."""
     middle, spread = 0.5 * (a + c), math.sqrt(0.25 * (a - c) * (a - c) + b * b)
     e1, e2 = middle + spread, max(middle - spread, 1e-12 * middle)
     # The first axis of T.
@@ -152,51 +233,18 @@ def _on_disc(a: float, b: float, c: float, x: float, y: float, radius: float) ->
             shift += (length - radius) / radius * length / slope
             f, g = p / (e1 + shift), q / (e2 + shift)
             length = math.sqrt(f * f + g * g)
-            if length - radius <= 1e-9 * radius:
+            if length - radius <= 1e-12 * radius:
                 break
-    return u * f - v * g, v * f + u * g
-
-
-@part
-def one_contact(w: Array, soft: float, b: Vector, mu: float) -> Vector:
-    """The force r at one contact, by Coulomb's law for v = (W + soft I) r + b."""
-    nn, n1, t11, n2, t12, t22 = w[0] + soft, w[1], w[2] + soft, w[3], w[4], w[5] + soft
-    if not b[0] < 0.0:
-        return (0.0, 0.0, 0.0)
-    if mu == 0.0:
-        return (-b[0] / nn, 0.0, 0.0)
-    # Does it stick? Without the normal force first.
-    a, d, c = t11 - n1 * n1 / nn, t12 - n1 * n2 / nn, t22 - n2 * n2 / nn
-    x, y = b[1] - n1 * b[0] / nn, b[2] - n2 * b[0] / nn
-    det = a * c - d * d
-    if det > 1e-12 * t11 * t22:
-        x, y = (d * y - c * x) / det, (d * x - a * y) / det
-        n = -(b[0] + n1 * x + n2 * y) / nn
-        if n > 0.0 and x * x + y * y <= mu * mu * n * n:
-            return (n, x, y)
-    # It slips: for a normal force n friction is known, and for that friction the normal force; secants find where they meet.
-    n = -b[0] / nn
-    last_n, last_off = 0.0, -b[0] / nn  # without a force nothing rubs
-    x, y = 0.0, 0.0
-    for _ in range(MOST_ROUNDS):
-        x, y = _on_disc(t11, t12, t22, b[1] + n1 * n, b[2] + n2 * n, mu * n)
-        off = -(b[0] + n1 * x + n2 * y) / nn - n
-        if abs(off) <= 1e-9 * n:
-            break
-        change = off - last_off
-        better = n - off * (n - last_n) / change if change != 0.0 else 0.0
-        last_n, last_off = n, off
-        n = better if better > 0.0 else 0.5 * n
-    return (n, x, y)
+    return u * f - v * g, v * f + u * g, shift
 
 
 @kernel
 def sweep(
     count: int, friction: Array, thickness: Array, rows: Rows, answer: Answer, soft: float, most: int, tolerance: float, w: Array
 ) -> int:  # fmt: skip
-    """Forces by Coulomb's law, written to rows.force; w (R, n) becomes what they add to those known before. Contacts give
-    way by `soft` m/N. Ends after `most`
-    sweeps, or when a sweep moves no contact by more than `tolerance` of its thickness. Returns the number of sweeps."""
+    """Forces by Coulomb's law, written to rows.force; w (R, n) becomes what they add to those known before. Contacts give way by
+    `soft` m/N. Ends after `most` sweeps, or when a sweep moves no contact by more than `tolerance` of its thickness. Returns the
+    number of sweeps."""
     half, matrix, rod, force = answer.half, answer.matrix, answer.rod, rows.force
     n = w.shape[1]
     for number in range(most):
@@ -205,7 +253,7 @@ def sweep(
             if not matrix[k, 0] > 0.0:  # nothing moves it: its force stays
                 continue
             v0, v1, v2 = (
-                rows.apart[k, 0] + answer.moved[k, 0],
+                rows.apart[k, 0] + answer.moved[k, 0] + rows.lift[k],
                 rows.apart[k, 1] + answer.moved[k, 1],
                 rows.apart[k, 2] + answer.moved[k, 2],
             )
@@ -225,7 +273,7 @@ def sweep(
                 v1 - m[1] * a - m[2] * b - m[4] * c,
                 v2 - m[3] * a - m[4] * b - m[5] * c,
             )
-            x, y, z = one_contact(m, soft, free, friction[k])
+            x, y, z = one_contact(m, soft, free, friction[k], (a, b, c))
             dx, dy, dz = x - a, y - b, z - c
             if dx == 0.0 and dy == 0.0 and dz == 0.0:
                 continue

@@ -76,6 +76,7 @@ TABLE = {
         _row("curly_rod", "A curly rod hangs", "Casati and Bertails-Descoubes 2013, Fig. 9"),
         _row("swinging_rod", "A rod swings", "Casati and Bertails-Descoubes 2013, Fig. 8 (a)"),
         _row("twining", "A plant winds round a pole", "Casati and Bertails-Descoubes 2013, Fig. 10"),
+        _row("head_of_hair", "Hair on a head that shakes", "Casati and Bertails-Descoubes 2013, Fig. 11"),
         _row("curled_sheets", "Ribbon, poster, parchment", "Casati and Bertails-Descoubes 2013, Figs. 1 and 12"),
         _row("clothoid_cost", "What a step costs", "Casati and Bertails-Descoubes 2013, Fig. 9"),
     )

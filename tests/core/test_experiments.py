@@ -36,6 +36,7 @@ TOOLS = {
     "clothoids",
     "compact_rods",
     "graphs",
+    "hair_styles",
     "integrators",
     "meshes",
     "outcome",
