@@ -357,8 +357,7 @@ class Simulation:
         gravity_weights: Mapping[RodId, float] | None = None,
     ) -> None:
         """Changes what the scene said of these, from now on; what is not given stays. `gravity_weights` say how much gravity counts
-        for rods, 1 for those that are not among them; clothoids take what differs from 1 at their sample points. It is no part of
-        the state: who restores one says it again."""
+        for rods, 1 for those that are not among them. It is no part of the state: who restores one says it again."""
         self._around.change(gravity, wind, air_density, drag, fields, gravity_weights)
 
     def alter(

@@ -11,7 +11,7 @@ from .errors import Array, not_negative, number, vector, whole
 from .forces.fields import Field, check_fields
 from .frame import Place
 from .holds import usable
-from .models.protocol import ModelBlock
+from .models.protocol import WHOLE, ModelBlock
 from .scene import RodId, Scene
 
 
@@ -96,9 +96,7 @@ class Surroundings:
         """Writes the forces of a moment, for a step of length h."""
         masses = self._masses() if self._has_fields else []
         for block, forces, weights in zip(self._blocks, self.forces, self._lightness, strict=True):
-            block.weight(self.gravity, forces)
-            if weights is not None:
-                forces *= weights
+            block.weight(self.gravity, forces, WHOLE if weights is None else weights)
         for force, block_number, row in self._loads:
             f = usable(
                 force(time) if callable(force) else force, (3,)

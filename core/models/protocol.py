@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ..errors import Array
 from ..scene import Entry
 
+WHOLE = np.ones((1, 1))  # all of gravity, for all sample points
+
 
 @dataclass(frozen=True)
 class Energies:
@@ -113,8 +115,9 @@ class ModelBlock(Protocol):
 
     # A model may also have `release(hold: int) -> bool`, which lets go of one of the block's holds for good; False if it can't.
 
-    def weight(self, gravity: Array, out: Array) -> None:
-        """Writes the force of gravity on each sample point."""
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
+        """Writes the force of gravity on each sample point; share (samples, 1), or (1, 1) for all, is how much of it
+        they feel."""
 
     def free_steps(
         self,

@@ -129,7 +129,7 @@ def after(sim, first, last):
     return [frame.velocities(rod) for rod in range(3)]
 
 
-@pytest.mark.parametrize("model", ["der", "net", "compact", "der2008", "corde"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "der2008", "clothoid", "corde"])
 def test_gravity_counts_as_much_for_a_rod_as_its_weight_says(model):
     sim = Simulation(three_rods(model), threads=1)
     sim.surround(gravity_weights={0: 0.25, 2: -1.0})

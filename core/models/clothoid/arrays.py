@@ -72,7 +72,7 @@ class Holds(NamedTuple):
 
 
 class Forces(NamedTuple):
-    gravity: Array  # (3,) m/s2
+    gravity: Array  # (R, 3) m/s2
     load: Array  # (S, 3) N, besides weight
     loaded: Flags  # (R,) whether there is any
     drag: Array  # (S, 6) kg/s

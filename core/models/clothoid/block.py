@@ -10,7 +10,7 @@ from ...errors import Array, TendrilError, array, positive
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..alteration import Factors
-from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
+from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import (
     BACKWARD_EULER,
@@ -221,10 +221,10 @@ class ClothoidBlock:
                 hold_root(self.arrays, *other)
         return True
 
-    def weight(self, gravity: Array, out: Array) -> None:
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
         self._follow_growth()
-        np.multiply(self._sample_mass[:, :1], gravity, out=out)
-        self.arrays.forces.gravity[:] = gravity
+        np.multiply(self._sample_mass[:, :1] * share, gravity, out=out)
+        self.arrays.forces.gravity[:] = gravity * (share if len(share) == 1 else share[self.sample_start[:-1]])
         self._weights[:] = out
 
     def free_steps(
@@ -452,7 +452,7 @@ class ClothoidBlock:
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
-        if not (self._measured and np.array_equal(b.forces.gravity, gravity)):
+        if not (self._measured and np.all(b.forces.gravity == gravity)):
             b.forces.gravity[:] = gravity
             self._run(Step(0.0, 0, BACKWARD_EULER, 0.0, self._tolerance), self._none)
         kinetic, bend, twist, height = (float(value) for value in b.log.energy.sum(axis=0))

@@ -73,7 +73,7 @@ def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
     nodes, state, c = b.nodes, b.state, room.terms
     n, at = unknowns_of(nodes, r), b.rods.vector_start[r]
     kappa, length, rate, affine = state.kappa, state.length, state.rate, b.rods.degree[r]
-    inertia, steep, force, gravity = w.inertia, w.slope, w.force, b.forces.gravity
+    inertia, steep, force, gravity = w.inertia, w.slope, w.force, b.forces.gravity[r]
     local, turning, lanes = w.local, w.turning, w.lanes
     padded = _padded(n)
     for i in range(n):

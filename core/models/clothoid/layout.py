@@ -93,7 +93,7 @@ def arrange(outlines: list[Outline]) -> Block:
         state=started,
         saved=state(),
         holds=Holds(zeros(2, rods, 3), np.tile(np.eye(3), (2, rods, 1, 1))),
-        forces=Forces(zeros(3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
+        forces=Forces(zeros(rods, 3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
         stage=stage_of(len(gauss.element), started),
         geometry=geometry_of(len(gauss.element), s),
         log=Log(zeros(rods, 4), zeros(rods, 5)),

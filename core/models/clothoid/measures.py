@@ -38,7 +38,7 @@ def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Arra
                 a = ((x[p, c] - stage.x[p, c]) / h - stage.v[p, c]) / h
             elif kind == TANGENTS:
                 a = (v[p, c] - stage.v[p, c]) / h
-            force[p - first, c] = gauss.mass[p, c] * span * (forces.gravity[c] - a)
+            force[p - first, c] = gauss.mass[p, c] * span * (forces.gravity[r, c] - a)
     fx, fy, fz = 0.0, 0.0, 0.0  # all beyond a panel, and beyond an edge
     panel = gauss.start[r + 1] - GAUSS
     for i in range(samples.start[r + 1] - 2, samples.start[r] - 1, -1):

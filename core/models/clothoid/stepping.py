@@ -389,7 +389,7 @@ def measure(b: Block, room: Room, r: int) -> None:
         for c in range(4):
             kinetic += 0.5 * mass[p, c] * span * v[p, c] * v[p, c]
             if c < 3:
-                height -= mass[p, c] * span * b.forces.gravity[c] * x[p, c]
+                height -= mass[p, c] * span * b.forces.gravity[r, c] * x[p, c]
     kappa, natural, first, affine = b.state.kappa, b.state.natural, nodes.element_start[r], b.rods.degree[r]
     for e in range(first, nodes.element_start[r + 1]):
         i = nodes.start[r] + e - first

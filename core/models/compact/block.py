@@ -13,7 +13,7 @@ from ...workers import Workers
 from ..alteration import Factors, Originals, strain_factors
 from ..der.arrays import BACKWARD_EULER, FRAMED, FREE_END
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
-from ..protocol import Edges, Energies, Pushes, Work
+from ..protocol import WHOLE, Edges, Energies, Pushes, Work
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
 from .build import build
@@ -128,8 +128,8 @@ class CompactBlock:
         self._four[:, 3] = 0.0
         map_forces(self._linear, self._all, self._four, out.reshape(-1, 3))
 
-    def weight(self, gravity: Array, out: Array) -> None:
-        np.multiply(self.arrays.rods.mass[:, :1], gravity, out=out)
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
+        np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
         b, rows = self.arrays, self._hold_rows

@@ -18,7 +18,7 @@ from ...scene import Entry, Hold
 from ...workers import Workers
 from ..net.build import make_pattern
 from ..net.samples import gather, lay_samples
-from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
+from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
 from .build import build, choose_steps, quaternions, settings_of
@@ -106,9 +106,10 @@ class CordeBlock:
         for c in range(3):
             out[self._graph.x + c] = np.bincount(self._samples.vertex, forces[:, c], len(self._graph.x))
 
-    def weight(self, gravity: Array, out: Array) -> None:
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
         out[:] = 0.0
         out[self._samples.point] = self.arrays.nets.mass[:, None] * gravity
+        out *= share
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
         b, graph = self.arrays, self._graph

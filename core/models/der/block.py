@@ -11,7 +11,7 @@ from ...errors import Array
 from ...scene import Entry, Hold
 from ...workers import Workers
 from ..alteration import Factors, Originals, strain_factors
-from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
+from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BACKWARD_EULER, FRAMED, FREE_END, MIDPOINT, SDIRK2, Arrays, Step, for_coupling, make_workbench
 from .build import build
@@ -122,8 +122,8 @@ class DerBlock:
         out.reshape(-1, 4)[:, :3] = forces
         out.reshape(-1, 4)[:, 3] = 0.0
 
-    def weight(self, gravity: Array, out: Array) -> None:
-        np.multiply(self.arrays.rods.mass[:, :1], gravity, out=out)
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
+        np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
         b, rows = self.arrays, self._hold_rows

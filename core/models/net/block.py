@@ -13,7 +13,7 @@ from ..alteration import Factors, Originals, strain_factors
 from ..der.arrays import BACKWARD_EULER, Step
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
 from ..der.stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, STAGE
-from ..protocol import Edges, Energies, Pushes, Work, in_one_piece
+from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, Nets, Room, State
 from .build import build, make_room
@@ -99,10 +99,11 @@ class NetBlock:
         for c in range(3):
             np.add.at(out, self.arrays.graph.x[self._samples.vertex] + c, forces[:, c])
 
-    def weight(self, gravity: Array, out: Array) -> None:
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
         b = self.arrays
         out[:] = 0.0
         out[self._samples.point] = b.material.mass[b.graph.x][:, None] * gravity
+        out *= share
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
         self._holds.move(positions, rotations, spins)
