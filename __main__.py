@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .core.cli import main
+from .core.store.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

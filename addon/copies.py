@@ -17,6 +17,6 @@ def other_copy() -> str:
 
 
 def trouble(other: str) -> str:
-    version = getattr(sys.modules.get(f"{other}.core.version"), "VERSION", "another version")
+    version = getattr(sys.modules.get(f"{other}.core.compile.version"), "VERSION", "another version")
     place = other.split(".")[1] if other.startswith("bl_ext.") else other
     return f'Tendril {version} is enabled already, from "{place}": disable it there, then disable and enable this one'

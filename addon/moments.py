@@ -21,7 +21,7 @@ import bpy
 import numpy as np
 
 from ..core import TendrilError
-from ..core.version import VERSION
+from ..core.compile.version import VERSION
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription

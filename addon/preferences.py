@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..core.version import VERSION
+from ..core.compile.version import VERSION
 from . import copies, solver
 
 
@@ -17,7 +17,7 @@ class TENDRIL_OT_compile(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         if not solver.prepare(["der"], True):
-            from ..core import warm_up
+            from ..core.run import warm_up
 
             warm_up.warm_up(["der"], True)
         return {"FINISHED"}

@@ -46,7 +46,7 @@ def prepare(models: Collection[str], contact: bool) -> bool:
         return not _at_once
     if _at_once or not _has_window() or threading.current_thread() is not threading.main_thread():
         return False
-    from ..core import warm_up  # late: it imports numba
+    from ..core.run import warm_up  # late: it imports numba
 
     if warm_up.is_warm(models, contact):
         return False
@@ -85,7 +85,7 @@ def told() -> str:
 
 def trouble() -> str:
     """What is to be said if numba can't be used; empty if it can, or nobody has tried yet."""
-    jit = sys.modules.get(__package__.rpartition(".")[0] + ".core.jit")
+    jit = sys.modules.get(__package__.rpartition(".")[0] + ".core.compile.jit")
     # It may be on its way in, on the other thread, and not be known in full.
     reason = getattr(jit, "why_not_compiled", _not_installed)()
     return f"Rods are right, but some hundred times slower: numba can't be loaded ({reason})" if reason else ""
@@ -102,7 +102,7 @@ def choose_cache() -> None:
     """Compiled kernels of an installed extension lie in its own folder, which survives upgrades."""
     root = __package__.rpartition(".")[0]
     if root.startswith("bl_ext."):
-        from ..core import kernel_cache
+        from ..core.compile import kernel_cache
 
         kernel_cache.set_cache_folder(bpy.utils.extension_path_user(root, path="numba"))
 
@@ -113,7 +113,7 @@ def _has_window() -> bool:
 
 def _start(models: list[str], contact: bool) -> None:
     global _thread, _began
-    from ..core import warm_up
+    from ..core.run import warm_up
 
     def compile_all() -> None:
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Body, Box, Plane, Scene, Simulation
-from ..core.models.der2008.block import Der2008Block
+from ..core.models.published.der2008.block import Der2008Block
 from ..sample_scenes.experiments import tree
 
 STACK, WALL = 5, (6, 5)  # boxes; bricks in a row, rows

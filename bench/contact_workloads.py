@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..core import Material, Rod, Scene, Simulation
+from ..core.compile.workers import Workers
 from ..core.contact.broad_phase import BroadPhase
 from ..core.contact.detection import MARGIN, sweep_boxes
-from ..core.contact.shapes import Cylinder, Plane, Sphere
-from ..core.workers import Workers
+from ..core.describe.shapes import Cylinder, Plane, Sphere
 from ..sample_scenes.experiments import cylinders, knot
 from ..sample_scenes.experiments.overlap import in_cylinder, in_itself
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .body import Body
-from .contact.shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Plane, Sphere
+from .describe.body import Body
+from .describe.fields import Falloff, Field
+from .describe.material import Circle, Ellipse, Material, Rectangle, Stiffness
+from .describe.net import Corde, Net
+from .describe.rod import Rod
+from .describe.scene import Elements, Scene
+from .describe.shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Plane, Sphere
 from .errors import TendrilError
-from .forces.fields import Falloff, Field
-from .material import Circle, Ellipse, Material, Rectangle, Stiffness
-from .net import Corde, Net
-from .rod import Rod
-from .scene import Elements, Scene
 
 if TYPE_CHECKING:
-    from .bodies.outside import BodyEngine, BodyPoses
-    from .cache import FrameCache
-    from .frame import Frame
+    from .contact.bodies.outside import BodyEngine, BodyPoses
     from .models.clothoid.build import fit_elements
-    from .simulation import Simulation
+    from .run.frame import Frame
+    from .run.simulation import Simulation
+    from .store.cache import FrameCache
 
 __all__ = [
     "Body",
@@ -57,19 +57,19 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "Simulation":
-        from .simulation import Simulation
+        from .run.simulation import Simulation
 
         return Simulation
     if name == "Frame":
-        from .frame import Frame
+        from .run.frame import Frame
 
         return Frame
     if name in ("BodyEngine", "BodyPoses"):
-        from .bodies import outside
+        from .contact.bodies import outside
 
         return getattr(outside, name)
     if name == "FrameCache":
-        from .cache import FrameCache
+        from .store.cache import FrameCache
 
         return FrameCache
     if name == "fit_elements":

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ...core import Material, Net, Rod, TendrilError
-from ...core.bundle import rods_of_strands
+from ...core.describe.bundle import rods_of_strands
 from ...core.errors import array
 from . import nets, points, roots
 from .attachments import is_on_surface, key_of

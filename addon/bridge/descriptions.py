@@ -20,7 +20,7 @@ from .tilts import Tilts
 
 if TYPE_CHECKING:
     from ...core import Frame
-    from ...core.strains import Strains
+    from ...core.run.strains import Strains
 
 Rows = NDArray[np.float32]
 

@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core import BodyPoses, TendrilError
-from ...core.bodies.rotation import exponential, logarithm
+from ...core.contact.bodies.rotation import exponential, logarithm
 from .bullet import HiddenWorld, Lost
 from .poses import Array, metres_per_unit
 from .rigid_bodies import BodiesDescription, rotations_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Material, Net, TendrilError
-from ...core.joining import Joined, join_curves
+from ...core.describe.joining import Joined, join_curves
 from . import points
 from .poses import Array
 from .sampling import edges_in

@@ -12,7 +12,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core import Body, Box, Capsule, Cone, Cylinder, Hull, Mesh, Sphere, TendrilError
-from ...core.bodies.rotation import orthonormal
+from ...core.contact.bodies.rotation import orthonormal
 from .poses import Array, metres_per_unit
 
 # Rods and bodies exchange forces at least so often a second: less often, ropes under load become springy or explode.

@@ -38,7 +38,7 @@ def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
     level = np.stack([t[:, 1], -t[:, 0], 0.0 * flat], axis=1) / np.maximum(flat, 1e-30)[:, None]
     normals = np.where(upright[:, None], [1.0, 0.0, 0.0], level)
     if mode != "Z_UP":
-        from ...core.geometry.frames import bishop_directors
+        from ...core.maths.geometry.frames import bishop_directors
 
         # Blender begins a closed curve at its last point.
         along = np.roll(t, 1, axis=0) if closed else t

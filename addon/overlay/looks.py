@@ -69,7 +69,7 @@ def look_of(scene: bpy.types.Scene, uid: str) -> Look | None:
 
 def take(simulation: Simulation, part: Part, metres: float, released: set[str]) -> Look:
     """Of a simulation as it stands; what has let go, by the keys it follows, holds nothing any more."""
-    from ...core.inspection import acting_contacts, elastic_energies
+    from ...core.run.inspection import acting_contacts, elastic_energies
 
     ids = range(part.first_rod, part.first_rod + len(part.described.rods))
     frame, strains = simulation.current(), simulation.strains()

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..compile.jit import kernel
+from ..compile.workers import Workers
 from ..errors import Array
-from ..jit import kernel
-from ..linalg.complementarity import least_forces
+from ..maths.linalg.complementarity import least_forces
 from ..models.compact.block import CompactBlock
 from ..models.protocol import ModelBlock, Pushes
-from ..workers import Workers
 from .arrays import Contacts, Ints
 from .colliders import ColliderMotion
 from .coulomb import clear, resist_tilt

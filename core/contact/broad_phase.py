@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy import bool_, int32, int64
 
+from ..compile.workers import Workers
 from ..errors import Array
-from ..workers import Workers
 from . import broad_phase_query as query
 from . import broad_phase_tree as trees
 from .arrays import Flags, Ints, Samples

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import int32, int64, uint64
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..jit import kernel, part
 from .arrays import Ints, Samples
 from .broad_phase_tree import LANE_BITS, LANES, MOST_LEVELS, Cells, Ints32, Tree
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy import int32, int64, uint64
 from numpy.typing import NDArray
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..jit import kernel, part
 from .arrays import Flags, Ints
 
 LANES = 16  # boxes in a leaf, nodes in a node

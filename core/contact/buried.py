@@ -15,10 +15,10 @@ import math
 import numpy as np
 from numpy import int64
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.closest import closest_on_triangle, minus
-from ..geometry.frames import Vector, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.closest import closest_on_triangle, minus
+from ..maths.geometry.frames import Vector, cross, dot
 from .arrays import DEEP, Contacts, Flags, Ints, Meshes, Samples
 from .mesh_contacts import weighted
 from .rod_contacts import point, unit_or

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..describe.scene import Scene
 from ..errors import TendrilError
-from ..scene import Scene
 
 CONTACT = ("coulomb", "active set", "gauss-seidel")
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..describe.rotations import are_rotations
+from ..describe.shapes import Box, Capsule, Collider, Cylinder, Mesh, Plane, Shape, Sphere, near, place, turn
 from ..errors import Array, TendrilError, array, whole
-from ..geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
-from ..geometry.rotations import are_rotations
-from ..holds import are_places, usable
-from ..motion import OTHER, POSITION, ROTATION, Motion
+from ..maths.geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from ..run.holds import are_places, usable
+from ..run.motion import OTHER, POSITION, ROTATION, Motion
 from .arrays import Meshes, Shapes
 from .mesh_topology import pack_meshes
-from .shapes import Box, Capsule, Collider, Cylinder, Mesh, Plane, Shape, Sphere, near, place, turn
 
 VERTICES = OTHER  # of all meshes, one after the other
 

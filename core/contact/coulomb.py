@@ -16,9 +16,9 @@ from typing import NamedTuple
 from numpy import int8
 from numpy.typing import NDArray
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.frames import Vector, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.frames import Vector, cross, dot
 from ..models.protocol import Pushes
 from .arrays import Contacts, Flags, Ints, Samples
 from .curvature import add_curvature, curve, give_curvature

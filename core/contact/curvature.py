@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..compile.jit import part
 from ..errors import Array
-from ..geometry.frames import Vector, dot
-from ..jit import part
+from ..maths.geometry.frames import Vector, dot
 
 PARALLEL = 1e-4  # squared sine of the angle below which edges are taken for parallel
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy import bool_, int64
 
+from ..compile.jit import kernel
+from ..compile.workers import Workers
 from ..errors import Array
-from ..jit import kernel
 from ..models.protocol import ModelBlock
-from ..workers import Workers
 from .arrays import Contacts, Flags, Ints, Samples
 from .broad_phase import BroadPhase
 from .buried import Buried

@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy import int64
 
+from ..compile.workers import Workers
 from ..errors import Array
 from ..models.clothoid.block import ClothoidBlock
 from ..models.protocol import ModelBlock
-from ..workers import Workers
 from .arrays import Flags
 from .colliders import ColliderMotion
 from .coulomb import clear

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import bool_
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..jit import kernel, part
 from .arrays import Contacts, Flags, Ints, Samples
 from .coulomb import Forces
 

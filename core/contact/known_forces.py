@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy import bool_, int8, int64
 
+from ..compile.jit import kernel, part
 from ..errors import Array, TendrilError
-from ..geometry.frames import Vector
-from ..jit import kernel, part
+from ..maths.geometry.frames import Vector
 from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bodies.surfaces import BodySurfaces
-from ..bodies.tied_contact import TiedContact
+from ..compile.jit import kernel
 from ..errors import Array
-from ..jit import kernel
 from ..models.protocol import ModelBlock
 from .arrays import Contacts, Ints
 from .blocks import Chosen, slices
+from .bodies.surfaces import BodySurfaces
+from .bodies.tied_contact import TiedContact
 from .coulomb import Forces, across_rods
 
 MOST_SOLVES = 60

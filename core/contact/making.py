@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..bodies.block import Around
+from ..compile.workers import Workers
+from ..describe.scene import Scene
+from ..describe.shapes import Mesh
 from ..errors import Array
 from ..models.protocol import ModelBlock
-from ..scene import Scene
-from ..workers import Workers
+from .bodies.block import Around
 from .colliders import ColliderMotion
-from .shapes import Mesh
 from .solver import ContactSolver
 from .substeps import Substeps
 
 if TYPE_CHECKING:
-    from ..bodies.simulated import SimulatedBodies
+    from .bodies.simulated import SimulatedBodies
 
 
 def make_contact(

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.closest import blend, closest_on_segment, closest_on_segments, closest_on_triangle, minus
-from ..geometry.crossing import point_crosses_triangle, segments_cross
-from ..geometry.frames import Vector, any_normal, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.closest import blend, closest_on_segment, closest_on_segments, closest_on_triangle, minus
+from ..maths.geometry.crossing import point_crosses_triangle, segments_cross
+from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import DEEP, Contacts, Ints, Meshes, Samples
 from .mesh_topology import FLAT, along_by, edge_is_free, in_front, outwards, over, tip_is_free
 from .rod_contacts import point, unit_or

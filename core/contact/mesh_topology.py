@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy import int64
 
+from ..compile.jit import kernel, part
+from ..describe.shapes import Mesh
 from ..errors import Array
-from ..geometry.closest import minus
-from ..geometry.frames import Vector, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.closest import minus
+from ..maths.geometry.frames import Vector, cross, dot
 from .arrays import Flags, Ints, Meshes
 from .rod_contacts import point, unit_or
-from .shapes import Mesh
 
 BESIDE = 1e-9  # barycentric: how far beside a triangle still is over it, so that nothing falls between two
 FLAT = 1e-6  # sine of angles taken for zero in normal cones

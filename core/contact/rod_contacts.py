@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.closest import blend, closest_on_segments, minus
-from ..geometry.crossing import segments_cross
-from ..geometry.frames import Vector, any_normal, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.closest import blend, closest_on_segments, minus
+from ..maths.geometry.crossing import segments_cross
+from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import DEEP, Contacts, Ints, Samples
 
 _TOGETHER = 1e-6  # of the substep, and of the thickness

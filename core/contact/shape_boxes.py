@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import Array
-from ..geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from ..maths.geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 from .arrays import Shapes
 
 ENDLESS = 1e9  # m

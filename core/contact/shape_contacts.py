@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.closest import blend, minus
-from ..geometry.convex import enters, lowest_on_segment, signed_distance
-from ..geometry.frames import Vector, dot
-from ..jit import kernel, part
+from ..maths.geometry.closest import blend, minus
+from ..maths.geometry.convex import enters, lowest_on_segment, signed_distance
+from ..maths.geometry.frames import Vector, dot
 from .arrays import DEEP, Contacts, Ints, Samples, Shapes
 
 _OTHER_SIDE = 0.5  # cosine of the angle of normals beyond which a point is on another side than where it got in

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy import bool_, int64
 
-from ..bodies.stepping import BodySteps
-from ..bodies.surfaces import BodySurfaces
-from ..bodies.tied_contact import TiedContact
-from ..bodies.touching import TouchingBodies
+from ..compile.workers import Workers
 from ..errors import Array
 from ..models.protocol import ModelBlock, Pushes
-from ..workers import Workers
 from .arrays import Flags, Ints, Samples
 from .blocks import Chosen, chosen_of, slices
+from .bodies.stepping import BodySteps
+from .bodies.surfaces import BodySurfaces
+from .bodies.tied_contact import TiedContact
+from .bodies.touching import TouchingBodies
 from .colliders import ColliderMotion
 from .coulomb import APART, clear, learn, push, relative_motion
 from .detection import Detection, joined_edges, pack_samples

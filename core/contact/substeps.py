@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import bool_, int64
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..jit import kernel, part
 from ..models.protocol import ModelBlock
 from .arrays import Flags, Ints
 from .blocks import chosen_of

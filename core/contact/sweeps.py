@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.frames import Vector, any_normal, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import Contacts, Ints, Samples
 from .coulomb import arm_of
 from .rod_contacts import point

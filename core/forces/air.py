@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ..compile.jit import part
 from ..errors import Array
-from ..jit import part
 
 VISCOSITY = 1.8e-5  # of air at 15 degrees C, Pa s
 SKIN_FRICTION = 0.02  # of a cylinder along its axis

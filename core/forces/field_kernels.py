@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.frames import Vector, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.frames import Vector, cross, dot
 from .noise import turbulence
 
 Ints = NDArray[np.int64]

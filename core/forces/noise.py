@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..geometry.frames import Vector
-from ..jit import part
+from ..compile.jit import part
+from ..maths.geometry.frames import Vector
 
 OCTAVES = 3  # each half as large and twice as fine
 

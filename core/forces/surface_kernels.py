@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compile.jit import kernel, part
 from ..errors import Array
-from ..geometry.closest import closest_on_triangle, minus
-from ..geometry.frames import Vector, cross, dot
-from ..jit import kernel, part
+from ..maths.geometry.closest import closest_on_triangle, minus
+from ..maths.geometry.frames import Vector, cross, dot
 from .field_kernels import AXIS, PLACE, acceleration, unit
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..errors import TendrilError
 
 if TYPE_CHECKING:
-    from ..scene import Entry, Hold
-    from ..workers import Workers
+    from ..compile.workers import Workers
+    from ..describe.scene import Entry, Hold
     from .protocol import ModelBlock
 
 # The integrators of each model; `der2008` and `corde` have their own between, whatever is asked for.
@@ -43,7 +43,7 @@ def make_block(
 
         return DerBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     if model == "der2008":
-        from .der2008.block import Der2008Block
+        from .published.der2008.block import Der2008Block
 
         return Der2008Block(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     if model == "compact":
@@ -55,7 +55,7 @@ def make_block(
 
         return NetBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     if model == "corde":
-        from .corde.block import CordeBlock
+        from .published.corde.block import CordeBlock
 
         return CordeBlock(entries, holds, workers=workers)
     if model == "clothoid":

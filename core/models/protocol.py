@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..describe.scene import Entry
 from ..errors import Array
-from ..scene import Entry
 
 WHOLE = np.ones((1, 1))  # all of gravity, for all sample points
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...core import Rod, Scene, Simulation, Stiffness
 from ...core.errors import Array
-from ...core.geometry.linking import linking_number
-from ...core.simulation import Frame
+from ...core.maths.geometry.linking import linking_number
+from ...core.run.simulation import Frame
 from .outcome import BLUE, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 from .strands import gap, passages
 

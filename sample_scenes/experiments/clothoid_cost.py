@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from ...core import Simulation
-from ...core.scene import Elements
+from ...core.describe.scene import Elements
 from .curly_rod import TURNS, helix, hung
 from .outcome import BLUE, GREEN, GREY, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 

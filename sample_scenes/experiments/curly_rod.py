@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Rod, Scene, Simulation, Stiffness
-from ...core.scene import Elements
+from ...core.describe.scene import Elements
 from .outcome import BLUE, GREEN, GREY, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 TURNS, RADIUS, PITCH = 5.0, 0.03, 0.02  # m

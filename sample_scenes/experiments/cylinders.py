@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Frame, Rod, Scene, Simulation, Stiffness
-from ...core.contact.shapes import Cylinder
+from ...core.describe.shapes import Cylinder
 from .outcome import BLUE, GREY, RED, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 from .overlap import in_cylinder
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Rod, Scene, Simulation, Stiffness
+from ...core.describe.rotations import rotation_about
 from ...core.errors import Array
-from ...core.geometry.rotations import rotation_about
-from ...core.simulation import Frame
+from ...core.run.simulation import Frame
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 COILS, RADIUS, PITCH = 6, 1.0, 0.1  # of the natural shape; m

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core import Rod, Scene, Simulation, Stiffness
 from ...core.errors import Array
-from ...core.simulation import Frame
+from ...core.run.simulation import Frame
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 LENGTH, SEGMENTS = 1.0, 60

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.compile.jit import kernel, part
 from ...core.errors import Array
-from ...core.jit import kernel, part
 
 EULER, LIE_EULER, RK2, RK4 = range(4)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core import Frame, Rod, Scene, Simulation, Stiffness
 from ...core.errors import Array
-from ...core.geometry.knots import is_trefoil
+from ...core.maths.geometry.knots import is_trefoil
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 from .overlap import in_itself
 

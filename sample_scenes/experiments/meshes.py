@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import Array
-from ...core.geometry.frames import bishop_directors
+from ...core.maths.geometry.frames import bishop_directors
 from .outcome import Solid, Tube
 
 SIDES = 32  # of a tube

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Rod, Scene, Simulation, Stiffness
-from ...core.geometry.linking import total_twist, writhe
+from ...core.maths.geometry.linking import total_twist, writhe
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 SEGMENTS = 100

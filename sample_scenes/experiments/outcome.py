@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.rod import Rod
+from ...core.describe.rod import Rod
 
 BLUE, ORANGE, GREEN, RED, VIOLET, CREAM, GREY = (
     "#3d7ebf", "#e8853a", "#4f9d69", "#c8473f", "#7d5ba6", "#f0e2c4", "#b9bec6",

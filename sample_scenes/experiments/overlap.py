@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from ...core.contact.shapes import Cylinder
+from ...core.describe.shapes import Cylinder
 from ...core.errors import Array
 
 MOST_PAIRS = 200_000  # at a time, for the sake of memory

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from ...core import Material, Rod, Scene, Simulation
 from ...core.errors import Array
-from ...core.simulation import Frame
+from ...core.run.simulation import Frame
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 from .strands import ClampedLink, partners, resampled, self_gaps
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 
+from ...core.compile.jit import kernel
 from ...core.errors import Array
-from ...core.jit import kernel
 from .meshes import Surface
 
 OVERSAMPLE = 3

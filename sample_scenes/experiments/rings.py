@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import Frame, Material, Net, Scene, Simulation
 from ...core.errors import Array
-from ...core.geometry.linking import linking_number
+from ...core.maths.geometry.linking import linking_number
 from .graphs import tubes
 from .outcome import BLUE, ORANGE, Camera, Moment, Number, Outcome, Plot, Series
 from .overlap import of_rods

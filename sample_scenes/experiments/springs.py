@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from ...core import Frame, Rod, Scene, Simulation, Stiffness
-from ...core.contact.shapes import Box, Capsule, Shape, Sphere
+from ...core.describe.shapes import Box, Capsule, Shape, Sphere
 from ...core.errors import Array
-from ...core.geometry.linking import linking_number
+from ...core.maths.geometry.linking import linking_number
 from .outcome import BLUE, GREEN, GREY, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 from .overlap import in_itself, of_rods
 

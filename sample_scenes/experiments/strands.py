@@ -7,12 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.compile.jit import kernel, part
 from ...core.errors import Array
-from ...core.geometry.closest import blend, closest_on_segments, minus
-from ...core.geometry.crossing import segments_cross
-from ...core.geometry.frames import Vector, dot, twist_angles
-from ...core.geometry.linking import writhe
-from ...core.jit import kernel, part
+from ...core.maths.geometry.closest import blend, closest_on_segments, minus
+from ...core.maths.geometry.crossing import segments_cross
+from ...core.maths.geometry.frames import Vector, dot, twist_angles
+from ...core.maths.geometry.linking import writhe
 
 NEVER_TOUCH = 0.5 * math.pi  # diameters along the rod: nearer points of it can't touch, it would have to bend too much
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Rod, Scene, Simulation, Stiffness
-from ...core.models.der2008.block import Der2008Block
-from ...core.models.der2008.probe import FORCES, FRAMES, PROJECTION, look, repeat_part
+from ...core.models.published.der2008.block import Der2008Block
+from ...core.models.published.der2008.probe import FORCES, FRAMES, PROJECTION, look, repeat_part
 from . import localised_buckling, michell_ring, plectonemes, trefoil, twist_asymmetry
 from .outcome import BLUE, GREY, Number, Outcome, Plot, Series
 from .strands import resampled

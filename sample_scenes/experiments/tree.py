@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core import Body, Field, Frame, Material, Rod, Scene, Simulation, Sphere
 from ...core.errors import Array
-from ...core.models.der2008.block import Der2008Block
+from ...core.models.published.der2008.block import Der2008Block
 from .outcome import BLUE, GREEN, ORANGE, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 PAPER = 22.0  # ms a step, and

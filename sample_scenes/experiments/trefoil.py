@@ -16,8 +16,8 @@ from scipy.optimize import brentq
 
 from ...core import Material, Rod, Scene, Simulation
 from ...core.errors import Array
-from ...core.geometry.knots import TREFOIL, alexander_polynomial
-from ...core.simulation import Frame
+from ...core.maths.geometry.knots import TREFOIL, alexander_polynomial
+from ...core.run.simulation import Frame
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 from .strands import ClampedLink, resampled, self_gaps
 

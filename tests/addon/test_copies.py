@@ -20,7 +20,7 @@ def older(tmp_path, monkeypatch):
         (copy / name).symlink_to(ROOT / name)
     monkeypatch.syspath_prepend(tmp_path)
     package = importlib.import_module("older_tendril")
-    importlib.import_module("older_tendril.core.version").VERSION = "0.0.9"
+    importlib.import_module("older_tendril.core.compile.version").VERSION = "0.0.9"
     yield package
     for name in [name for name in sys.modules if name.startswith("older_tendril")]:
         del sys.modules[name]
@@ -39,7 +39,7 @@ def test_the_second_one_says_so_and_does_nothing(older, capfd):
     preferences = sys.modules["older_tendril.addon.preferences"].TendrilPreferences
     assert preferences.other == "tendril"
     said = capfd.readouterr().out
-    assert f'Tendril {sys.modules["tendril.core.version"].VERSION} is enabled already, from "tendril"' in said
+    assert f'Tendril {sys.modules["tendril.core.compile.version"].VERSION} is enabled already, from "tendril"' in said
     assert handlers_of("") == before
     for frame in (1, 2, 3):
         bpy.context.scene.frame_set(frame)

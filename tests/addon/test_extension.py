@@ -30,7 +30,7 @@ def run(*arguments, settings=None):
 def test_enabling_is_quick_because_the_solver_is_loaded_late(tmp_path):
     script = (
         "import sys, bpy, tendril; tendril.register(); tendril.unregister();"
-        "print(sorted({'numba', 'scipy', 'tendril.core.simulation'} & set(sys.modules)))"
+        "print(sorted({'numba', 'scipy', 'tendril.core.run.simulation'} & set(sys.modules)))"
     )
     assert run("-c", script + LEAVE, settings=tmp_path).strip().endswith("[]")
 
@@ -63,7 +63,7 @@ bpy.context.collection.objects.link(obj)
 bpy.context.view_layer.objects.active = obj
 print(bpy.ops.tendril.rod_add())
 sys.modules[name + ".addon.solver"].choose_cache()
-print("kernels in", sys.modules[name + ".core.kernel_cache"].cache_folder())
+print("kernels in", sys.modules[name + ".core.compile.kernel_cache"].cache_folder())
 bpy.ops.preferences.addon_disable(module=name)
 print("left", [m for e in dir(bpy.app.handlers) if isinstance(m := getattr(bpy.app.handlers, e), list) and m
                and any(name in f.__module__ for f in m)])
@@ -76,7 +76,7 @@ def test_a_package_is_valid_and_installs(tmp_path):
     with zipfile.ZipFile(archive) as package:
         names = package.namelist()
     assert "addon/live.py" in names
-    assert "core/simulation.py" in names
+    assert "core/run/simulation.py" in names
     settings = tmp_path / "settings"
     said = run("-c", INSTALL + LEAVE, archive, settings=settings)
     assert "{'FINISHED'}" in said

@@ -9,7 +9,7 @@ from tendril.addon import memory, preset_menu
 from tendril.addon.bridge.curves import read_rows
 from tendril.addon.bridge.shapes import LEAST_RADIUS
 from tendril.core import Material
-from tendril.core.material import Circle
+from tendril.core.describe.material import Circle
 from tendril.tests.addon.building import MIXED, line, make_curve, make_rod, play, status
 from tendril.tests.addon.test_operators import refuses
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.core import Material
-from tendril.core.material import Rectangle
+from tendril.core.describe.material import Rectangle
 from tendril.tests.addon.building import line, make_curve, make_rod, play, ring, status
 from tendril.tests.addon.test_hair import make_hair
 

@@ -8,7 +8,8 @@ import types
 import bpy
 import pytest
 from tendril.addon import memory, solver
-from tendril.core import jit, warm_up
+from tendril.core.compile import jit
+from tendril.core.run import warm_up
 from tendril.tests.addon.building import make_rod
 
 
@@ -87,12 +88,12 @@ def test_without_numba_one_sentence_says_so(monkeypatch):
 
 
 def test_it_is_asked_for_while_it_is_being_imported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tendril.core.jit", types.ModuleType("tendril.core.jit"))
+    monkeypatch.setitem(sys.modules, "tendril.core.compile.jit", types.ModuleType("tendril.core.compile.jit"))
     assert solver.trouble() == ""
 
 
 def test_a_numba_that_is_not_there_is_noticed_before_it_is_needed(monkeypatch):
-    monkeypatch.delitem(sys.modules, "tendril.core.jit")
+    monkeypatch.delitem(sys.modules, "tendril.core.compile.jit")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     solver._not_installed.cache_clear()
     assert "numba and llvmlite not installed" in solver.trouble()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from plain_rods import line, made_of, plain_rod
 from tendril.core import Box, Plane, Rod, Scene, Simulation, TendrilError
-from tendril.core.linalg.complementarity import least_forces
+from tendril.core.maths.linalg.complementarity import least_forces
 from tendril.core.models.compact.block import CompactBlock
 from tendril.sample_scenes.experiments import knot, sliding_plectoneme
 from tendril.sample_scenes.experiments.overlap import in_itself

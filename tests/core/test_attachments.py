@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from attached_rods import apart
 from tendril.core import Body, Box, Cylinder, Material, Rod, Scene, Simulation, Sphere, TendrilError
-from tendril.core.bodies.ties import Conditions, Ties, measure
-from tendril.core.geometry.frames import transport, turn
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.contact.bodies.ties import Conditions, Ties, measure
+from tendril.core.describe.rotations import rotation_about
+from tendril.core.maths.geometry.frames import transport, turn
 
 PLASTIC = Material(young_modulus=1e9, density=1000.0)
 RADIUS = 0.0018  # a metre of it weighs ten grams

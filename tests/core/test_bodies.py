@@ -23,8 +23,8 @@ from tendril.core import (
     Simulation,
     Sphere,
 )
-from tendril.core.bodies.mass import hull_mesh, mass_properties, of_mesh
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.mass import hull_mesh, mass_properties, of_mesh
+from tendril.core.describe.rotations import rotation_about
 
 TILTED = rotation_about(np.array([0.36, 0.48, 0.8]), np.array(0.7))
 CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-1.0, 1.0) for z in (-1.5, 1.5)])

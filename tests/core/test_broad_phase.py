@@ -10,10 +10,10 @@ import pytest
 from boxes import CROWDED, KINDS, Boxes, far_away, in_line, one_huge, uniform
 from hypothesis import given
 from hypothesis import strategies as st
-from tendril.core import workers as workers_module
+from tendril.core.compile import workers as workers_module
+from tendril.core.compile.workers import Workers
 from tendril.core.contact.arrays import Samples
 from tendril.core.contact.broad_phase import BroadPhase, never_touch
-from tendril.core.workers import Workers
 
 ONE = Workers(1)
 

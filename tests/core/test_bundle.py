@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from tendril.core import Material, Rod, Scene, TendrilError
-from tendril.core.bundle import rods_of_strands
+from tendril.core.describe.bundle import rods_of_strands
 from tendril.core.models.der.build import build
 
 HAIR = Material.preset("human hair")

@@ -12,8 +12,8 @@ from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact import buried
 from tendril.core.contact.buried import Buried, are_inside
 from tendril.core.contact.mesh_topology import pack_meshes
-from tendril.core.contact.shapes import Mesh
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
+from tendril.core.describe.shapes import Mesh
 
 RUBBER = Material(young_modulus=1e6, density=1000.0)
 SKIN = 0.02  # radii: how far contact may be off

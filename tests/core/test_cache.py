@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tendril.core import FrameCache, TendrilError
-from tendril.core import cache as cache_module
+from tendril.core.store import cache as cache_module
 
 SIZE = 3
 HEADER = 160

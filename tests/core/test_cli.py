@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tendril
-from tendril.core import FrameCache, Simulation, TendrilError, cli
+from tendril.core import FrameCache, Simulation, TendrilError
 from tendril.core.models.protocol import Energies
+from tendril.core.store import cli
 
 ROOT = Path(tendril.__file__).resolve().parent
 ROPE = ROOT / "sample_scenes" / "hanging_rope.py"
@@ -108,7 +109,7 @@ class FakeSimulation:
 
 @pytest.fixture
 def fake(monkeypatch):
-    monkeypatch.setattr("tendril.core.simulation.Simulation", FakeSimulation)
+    monkeypatch.setattr("tendril.core.run.simulation.Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "interrupted", Interrupted())
     return FakeSimulation
 

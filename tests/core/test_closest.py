@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from numba import njit
-from tendril.core.geometry.closest import closest_on_segment, closest_on_segments, closest_on_triangle
+from tendril.core.maths.geometry.closest import closest_on_segment, closest_on_segments, closest_on_triangle
 
 COUNT = 20_000
 

@@ -7,7 +7,7 @@ import pytest
 from clothoid_probe import Probe
 from plain_rods import fitted_order, line, weightless
 from tendril.core import Material, Rod, Simulation, Stiffness
-from tendril.core.jit import kernel
+from tendril.core.compile.jit import kernel
 from tendril.core.models.clothoid.dynamics import equation_of_motion
 from tendril.core.models.clothoid.kinematics import lay_out
 

@@ -11,7 +11,7 @@ from bad_values import Hostile, not_finite, rubbish, valid_points, wrong_arrays
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tendril.core import Box, Capsule, Cylinder, Material, Mesh, Plane, Rod, Scene, Simulation, Sphere
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 
 pytestmark = pytest.mark.filterwarnings("error")
 

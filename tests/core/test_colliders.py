@@ -29,7 +29,7 @@ from bad_values import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tendril.core import Box, Capsule, Cylinder, Mesh, Plane, Rod, Scene, Simulation, Sphere
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 
 pytestmark = pytest.mark.filterwarnings("error")
 

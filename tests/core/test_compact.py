@@ -7,7 +7,7 @@ import pytest
 from compact_probe import random_rod
 from plain_rods import circle, fitted_order, helix, line, made_of, plain_rod, weightless
 from tendril.core import Material, Rod, Scene, Simulation, TendrilError
-from tendril.core.contact.shapes import Plane, Sphere
+from tendril.core.describe.shapes import Plane, Sphere
 from tendril.core.models.protocol import Pushes
 
 RUBBER = Material(young_modulus=1e6, density=1000.0)

@@ -8,8 +8,15 @@ import pytest
 from compact_probe import FOREVER, Probe, random_rod
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tendril.core.geometry.frames import signed_angle, transport
-from tendril.core.geometry.quaternions import directors_of, from_frame, from_rotation_vector, product, relative, turned
+from tendril.core.maths.geometry.frames import signed_angle, transport
+from tendril.core.maths.geometry.quaternions import (
+    directors_of,
+    from_frame,
+    from_rotation_vector,
+    product,
+    relative,
+    turned,
+)
 from tendril.core.models.compact.arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID
 from tendril.core.models.compact.block import SOLVERS
 

@@ -13,7 +13,7 @@ KERNEL = """
     import sys
     from tendril.core import kernel_cache
     kernel_cache.set_cache_folder(sys.argv[1])
-    from tendril.core.jit import kernel
+    from tendril.core.compile.jit import kernel
 
     @kernel
     def twice(x):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tendril.core import Frame, Material, Rod, Scene, Simulation
-from tendril.core.contact.shapes import Box, Mesh, Plane, Shape, Sphere
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
+from tendril.core.describe.shapes import Box, Mesh, Plane, Shape, Sphere
 
 RADIUS = 0.01
 RUBBER = Material(young_modulus=1e6, density=1000.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import njit
-from tendril.core.geometry.convex import (
+from tendril.core.maths.geometry.convex import (
     BOX,
     CAPSULE,
     CYLINDER,

@@ -13,7 +13,7 @@ from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.known_forces import make_forces
 from tendril.core.contact.rod_contacts import rod_contacts
 from tendril.core.contact.shape_contacts import shape_contacts
-from tendril.core.contact.shapes import Collider, Plane
+from tendril.core.describe.shapes import Collider, Plane
 from tendril.core.models.protocol import Pushes
 
 STIFFNESS, KNOWN = 50.0, 30.0

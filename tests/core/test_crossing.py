@@ -15,8 +15,8 @@ import ipctk
 import numpy as np
 import pytest
 from numba import njit
-from tendril.core.geometry.closest import closest_on_segments, closest_on_triangle
-from tendril.core.geometry.crossing import point_crosses_triangle, segments_cross
+from tendril.core.maths.geometry.closest import closest_on_segments, closest_on_triangle
+from tendril.core.maths.geometry.crossing import point_crosses_triangle, segments_cross
 
 SEGMENTS, TRIANGLE = 0, 1
 KINDS = pytest.mark.parametrize("kind", [SEGMENTS, TRIANGLE], ids=["segments", "triangle"])

@@ -9,9 +9,9 @@ import pytest
 from der2008_probe import Probe
 from plain_rods import circle, first_mode, fitted_order, helix, knot, line, made_of, plain_rod, weightless
 from tendril.core import Material, Rod, Scene, Simulation, Sphere
-from tendril.core.geometry.frames import transport
-from tendril.core.geometry.rotations import rotation_about
-from tendril.core.models.der2008.probe import PROJECTION, repeat_part
+from tendril.core.describe.rotations import rotation_about
+from tendril.core.maths.geometry.frames import transport
+from tendril.core.models.published.der2008.probe import PROJECTION, repeat_part
 
 # Parallel transport ---------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import plain_rods
 import pytest
 from plain_rods import circle, helix, made_of, plain_rod
 from tendril.core import Scene, Simulation
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 
 FRAMES = 6
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tendril
-from tendril.core import Rod, Scene, Simulation, Stiffness, cli
+from tendril.core import Rod, Scene, Simulation, Stiffness
+from tendril.core.store import cli
 from tendril.sample_scenes import experiments
 from tendril.sample_scenes.experiments import Experiment, meshes, picture, render
 from tendril.sample_scenes.experiments.outcome import (
@@ -120,7 +121,7 @@ def test_the_package_is_installed_with_the_rest():
 
 LAZY = """
 import sys
-import tendril.core.cli
+import tendril.core.store.cli
 assert not [name for name in sys.modules if name.startswith("tendril.sample_scenes")]
 from tendril.sample_scenes.experiments import TABLE
 assert "matplotlib" not in sys.modules

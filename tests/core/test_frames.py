@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
-from tendril.core.geometry.frames import (
+from tendril.core.describe.rotations import interpolate_rotations, rotation_about
+from tendril.core.maths.geometry.frames import (
     any_normal,
     bishop_directors,
     signed_angle,
@@ -18,7 +19,6 @@ from tendril.core.geometry.frames import (
     turn,
     twist_angles,
 )
-from tendril.core.geometry.rotations import interpolate_rotations, rotation_about
 
 many = settings(max_examples=200, deadline=None)
 ROUND_OFF = 4e-15

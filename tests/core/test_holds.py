@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plain_rods import circle, helix, knot, line, made_of, plain_rod, precise, settled, weightless
 from tendril.core import Rod, Scene, Simulation, TendrilError
-from tendril.core.geometry.rotations import interpolate_rotations, rotation_about
+from tendril.core.describe.rotations import interpolate_rotations, rotation_about
 
 TURN = rotation_about(np.array([0.48, 0.6, 0.64]), np.array(2.0))
 FLAT = made_of(stretch=1e3, bend=(1.0, 3.0))

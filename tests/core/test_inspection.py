@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tendril.core import Material, Rod, Scene, Simulation
-from tendril.core.inspection import acting_contacts, elastic_energies
+from tendril.core.run.inspection import acting_contacts, elastic_energies
 
 
 @pytest.mark.parametrize("model", ["der", "der2008", "compact", "clothoid", "net", "corde"])

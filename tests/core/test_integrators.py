@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plain_rods import first_mode, fitted_order, line, made_of, plain_rod, precise, weightless
 from tendril.core import Scene, Simulation
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 
 ORDERS = {"sdirk2": 2.0, "midpoint": 2.0, "backward euler": 1.0}
 COUNTS = {"sdirk2": (16, 32, 64), "midpoint": (16, 32, 64), "backward euler": (64, 128, 256)}  # substeps per frame

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from tendril.core import TendrilError
-from tendril.core.geometry import knots
-from tendril.core.geometry.knots import alexander_polynomial, is_trefoil, is_unknot_like
+from tendril.core.maths.geometry import knots
+from tendril.core.maths.geometry.knots import alexander_polynomial, is_trefoil, is_unknot_like
 
 
 def around(count):

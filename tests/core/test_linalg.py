@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tendril.core.linalg.bordered_band import (
+from tendril.core.maths.linalg.bordered_band import (
     BORDER,
     COLUMN,
     HALF_WIDTH,
@@ -15,8 +15,8 @@ from tendril.core.linalg.bordered_band import (
     solve,
     solve_bordered,
 )
-from tendril.core.linalg.selected_inverse import invert_within
-from tendril.core.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
+from tendril.core.maths.linalg.selected_inverse import invert_within
+from tendril.core.maths.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
 
 SMALLEST_OPEN, SMALLEST_CLOSED = 8, 12  # two vertices, three vertices
 PADDING = 3  # rows before and after a rod's own, which belong to others

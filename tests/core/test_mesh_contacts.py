@@ -30,7 +30,7 @@ from meshes import (
 )
 from tendril.core.contact.mesh_contacts import edge_contacts, triangle_contacts
 from tendril.core.contact.mesh_topology import LEAN, MANIFOLD_BREAKS, pack_meshes
-from tendril.core.contact.shapes import Mesh
+from tendril.core.describe.shapes import Mesh
 
 # Topology
 

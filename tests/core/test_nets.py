@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from nets import RUBBER, grid, random_net, star
 from tendril.core import Corde, Material, Net, Plane, Rod, Scene, Simulation, Sphere, Stiffness, TendrilError
-from tendril.core.joining import join_curves
+from tendril.core.describe.joining import join_curves
 
 MODELS = ("net", "corde")
 WIRE = Stiffness(stretch=400.0, bend_1=1.0, bend_2=1.0, twist=0.8, mass_per_length=1.0, inertia_per_length=0.01)

@@ -10,9 +10,9 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 from plain_rods import circle, helix, line, made_of, plain_rod, precise, settled, weightless
 from tendril.core import Scene, Simulation
+from tendril.core.describe.scene import MODELS
 from tendril.core.models import OF_MODEL
 from tendril.core.models.protocol import Energies, ModelBlock, Work
-from tendril.core.scene import MODELS
 
 IMPLICIT = tuple(model for model in MODELS if model != "corde")  # solve for where they are at the end of a step
 GRAVITY = np.array([0.4, -0.2, -9.0])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_rods import circle, helix, line
 from tendril.core import Frame, Material, Rod, Scene, Simulation
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 
 pytestmark = pytest.mark.filterwarnings("error")  # of numpy: overflows and the like
 

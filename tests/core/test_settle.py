@@ -9,7 +9,7 @@ import pytest
 from plain_rods import circle, helix, line, made_of, plain_rod, precise, weightless
 from scipy.optimize import brentq
 from tendril.core import Material, Rod, Scene, Simulation
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 
 
 def rope() -> Scene:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from plain_rods import circle, line, made_of, plain_rod, precise, settled, weightless
 from tendril.core import Scene, Simulation
-from tendril.core.geometry.frames import signed_angle
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
+from tendril.core.maths.geometry.frames import signed_angle
 
 GJ = 0.01  # so little that twenty turns do not make the rod buckle: the torque is 1.3, and 8.99 would be needed
 TURNS = 40.0 * math.pi

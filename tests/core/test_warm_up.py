@@ -8,7 +8,9 @@ import time
 import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher
-from tendril.core import Material, Mesh, Rod, Scene, Simulation, kernel_cache, warm_up
+from tendril.core import Material, Mesh, Rod, Scene, Simulation
+from tendril.core.compile import kernel_cache
+from tendril.core.run import warm_up
 
 
 def compiled():
@@ -72,9 +74,7 @@ def test_nothing_is_tried_twice_where_no_mark_can_be_made(monkeypatch, tmp_path)
 
 
 def test_asking_whether_it_was_done_needs_no_numba(tmp_path):
-    script = (
-        "import sys; from tendril.core.warm_up import is_warm; is_warm(['der'], True); print('numba' in sys.modules)"
-    )
+    script = "import sys; from tendril.core.run.warm_up import is_warm; is_warm(['der'], True); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
 

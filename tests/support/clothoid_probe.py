@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.jit import kernel
+from tendril.core.compile.jit import kernel
+from tendril.core.describe.scene import Elements
 from tendril.core.models.clothoid.potential import evaluate_stage, place_points
 from tendril.core.models.clothoid.roots import shift_root
 from tendril.core.models.clothoid.samples import sample_rows
-from tendril.core.scene import Elements
 
 
 @kernel

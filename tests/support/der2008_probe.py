@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.models.der2008.probe import look
+from tendril.core.models.published.der2008.probe import look
 
 
 class Probe:

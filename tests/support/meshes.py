@@ -10,7 +10,7 @@ from tendril.core.contact.arrays import Contacts, Meshes, Samples
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.mesh_contacts import edge_contacts, triangle_contacts
 from tendril.core.contact.mesh_topology import mesh_boxes, pack_meshes
-from tendril.core.contact.shapes import Mesh
+from tendril.core.describe.shapes import Mesh
 
 Soup = tuple[np.ndarray, np.ndarray]  # vertices and triangles
 

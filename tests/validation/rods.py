@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation, Stiffness
-from tendril.core.rod import edges_of
+from tendril.core.describe.rod import edges_of
 
 # Under the loads of the cases it strains by less than 1e-5, while round-off in a strain still makes forces of just 1e-8.
 STIFF = 1e8

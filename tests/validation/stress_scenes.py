@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 from tendril.core import Material, Rod, Scene
-from tendril.core.contact.shapes import Mesh
+from tendril.core.describe.shapes import Mesh
 
 RATE = 24.0
 SUBSTEPS = 4

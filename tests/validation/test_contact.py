@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from tendril.core import Frame, Material, Rod, Scene, Simulation, Stiffness
-from tendril.core.contact.shapes import Box, Cylinder, Plane
-from tendril.core.geometry.knots import is_trefoil
+from tendril.core.describe.shapes import Box, Cylinder, Plane
+from tendril.core.maths.geometry.knots import is_trefoil
 from tendril.sample_scenes.experiments import knot
 from tendril.sample_scenes.experiments.overlap import in_itself
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from tendril.core import Frame, Simulation
-from tendril.core.geometry.linking import self_linking, writhe
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
+from tendril.core.maths.geometry.linking import self_linking, writhe
 
 from .cases import Case, runs
 from .rods import circle, precise, rod, settled, stiffness, weightless

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from tendril.core.geometry.linking import linking_number, self_linking, total_twist, writhe
+from tendril.core.maths.geometry.linking import linking_number, self_linking, total_twist, writhe
 
 from .cases import fitted_order
 from .rods import circle

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from tendril.core import Net, Rod, Scene, Simulation, Stiffness
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 from tendril.sample_scenes.experiments import buckling, ghost_substeps, pendulum, ribbon, rings, spheroid, trusses
 
 from . import theory

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from tendril.core import Scene, Simulation
-from tendril.core.geometry.rotations import rotation_about
+from tendril.core.describe.rotations import rotation_about
 from tendril.sample_scenes.experiments import localised_buckling
 
 from . import theory

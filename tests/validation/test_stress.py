@@ -17,7 +17,7 @@ import pytest
 from numba import njit
 from tendril.core import Simulation
 from tendril.core.contact.solver import Outcome as ContactOutcome
-from tendril.core.geometry.crossing import point_crosses_triangle, segments_cross
+from tendril.core.maths.geometry.crossing import point_crosses_triangle, segments_cross
 
 from .stress_scenes import RATE, StressScene, stress_scene
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...compile.workers import Workers
+from ...describe.scene import Entry, Hold
 from ...errors import Array, TendrilError, array, positive
-from ...scene import Entry, Hold
-from ...workers import Workers
 from ..alteration import Factors
 from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, rows_of, unpack

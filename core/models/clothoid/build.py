@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...describe.rod import Rod
+from ...describe.scene import MOST_ELEMENTS, Elements, Entry, Hold, as_elements
 from ...errors import Array, TendrilError
-from ...geometry.frames import any_normal, transport
-from ...rod import Rod
-from ...scene import MOST_ELEMENTS, Elements, Entry, Hold, as_elements
+from ...maths.geometry.frames import any_normal, transport
 from .arrays import Block, Ints
 from .fit import Fit, Polyline, draw, fit
 from .layout import Outline, arrange, panels_of

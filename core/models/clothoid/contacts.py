@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...jit import kernel, part
-from ...linalg.dense import half_solve
+from ...maths.linalg.dense import half_solve
 from .arrays import Block, Coupled, Ints
 from .kinematics import unknowns_of
 

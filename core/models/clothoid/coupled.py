@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...jit import kernel, part
-from ...linalg.dense import factor_dense, half_solve, solve_dense
+from ...maths.linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
 from .arrays import Block, Coupled, Flags, Ints, Room, State
 from .kinematics import unknowns_of

@@ -7,8 +7,8 @@ modes tau is what is left out. Loops over unknowns run to whole vector registers
 
 from __future__ import annotations
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
 from .arrays import Block, Room, Workings
 from .kinematics import BEND, TURN, unknowns_of
 from .moving import (

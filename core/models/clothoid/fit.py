@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compile.jit import kernel, part
+from ...describe.rod import edges_of
 from ...errors import Array
-from ...geometry.frames import bishop_directors, transport, twist_angles
-from ...jit import kernel, part
-from ...linalg.dense import factor_dense, solve_dense
-from ...rod import edges_of
+from ...maths.geometry.frames import bishop_directors, transport, twist_angles
+from ...maths.linalg.dense import factor_dense, solve_dense
 from .arrays import Block, Room, make_room
 from .kinematics import BEND, unknowns_of
 from .layout import Outline, arrange

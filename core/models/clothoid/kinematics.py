@@ -8,8 +8,8 @@ Beyond the elements that an unknown bends, the rod moves as a rigid body: phi st
 
 from __future__ import annotations
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
 from .arrays import Nodes, Points, Rods, Room, State
 from .series import (
     COLUMNS,

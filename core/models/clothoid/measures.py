@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
 from .arrays import Block, Ints, Room
 from .potential import GAUSS, NODES, WEIGHTS
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector
-from ...jit import part
+from ...maths.geometry.frames import Vector
 from .series import MOST_TERMS
 
 LANES = 8

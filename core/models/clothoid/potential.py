@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import cross, dot, signed_angle, transport
-from ...jit import part
+from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from .arrays import Block, Room
 from .kinematics import BEND, TURN, lay_out, unknowns_of
 from .roots import rotation_between

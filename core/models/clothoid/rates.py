@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
-from ...linalg.dense import factor_dense, solve_dense
+from ...maths.linalg.dense import factor_dense, solve_dense
 from .arrays import Block, Room
 from .kinematics import BEND, lay_out, lay_out_moving, unknowns_of
 from .potential import measure_turns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
 from .arrays import Block
 
 

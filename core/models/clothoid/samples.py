@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot, signed_angle, transport
-from ...jit import kernel, part
+from ...maths.geometry.frames import Vector, cross, dot, signed_angle, transport
 from .arrays import Block, Ints, Room
 from .kinematics import lay_out, lay_out_moving, unknowns_of
 

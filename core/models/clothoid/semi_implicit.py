@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...jit import part
-from ...linalg.dense import solve_general
+from ...compile.jit import part
+from ...maths.linalg.dense import solve_general
 from .arrays import Block, Room, Workings
 from .dynamics import equation_of_motion
 from .kinematics import BEND, unknowns_of

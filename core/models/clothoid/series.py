@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...geometry.frames import Vector
-from ...jit import kernel, part
+from ...maths.geometry.frames import Vector
 
 MOST_TERMS = 72
 BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...compile.jit import kernel
 from ...errors import Array
-from ...jit import kernel
 from .arrays import Block, Room
 from .rates import fit_rates
 from .samples import move_samples

@@ -14,10 +14,10 @@ import math
 from numpy import bool_
 from numpy.typing import NDArray
 
+from ...compile.jit import kernel, part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...jit import kernel, part
-from ...linalg.dense import factor_dense, solve_dense
+from ...maths.linalg.dense import factor_dense, solve_dense
 from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Block, Room, State, Step, Workings
 from .kinematics import BEND, unknowns_of
 from .measures import AT_REST, SECANTS, TANGENTS, tell_tension

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...describe.net import Net
+from ...describe.scene import Entry, Hold, held_vertices
 from ...errors import Array, TendrilError
-from ...geometry.frames import twist_angles
-from ...geometry.quaternions import from_frame, relative
-from ...net import Net
-from ...scene import Entry, Hold, held_vertices
+from ...maths.geometry.frames import twist_angles
+from ...maths.geometry.quaternions import from_frame, relative
 from ..der.arrays import FRAMED, FREE_END, INNER
 from ..der.build import Shape, _vertex_frame
 from ..net.plan import fit_frame, frames_along, refuse_spins

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...describe.net import Net
+from ...describe.rod import Rod
+from ...describe.scene import Entry, Hold, held_vertices
 from ...errors import Array, TendrilError
-from ...geometry.quaternions import from_frame, product
-from ...net import Net
-from ...rod import Rod
-from ...scene import Entry, Hold, held_vertices
+from ...maths.geometry.quaternions import from_frame, product
 from ..der.arrays import FRAMED, FREE_END, INNER
 from ..der.build import Shape, _half_lengths, _middles, _shapes, _vertex_frame
 from ..protocol import Edges

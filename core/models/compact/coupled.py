@@ -11,9 +11,9 @@ import math
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...jit import kernel, part
-from ...linalg.small import (
+from ...maths.linalg.small import (
     add6,
     crossing,
     get3,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compile.jit import kernel
 from ...errors import Array
-from ...jit import kernel
-from ...linalg.small import get3, put3
+from ...maths.linalg.small import get3, put3
 from .arrays import ELIMINATION, Arrays
 from .evaluate import evaluate
 from .gradients import conjugate_gradients, multiply, precondition

@@ -11,11 +11,11 @@ aim at where the angular velocity would turn them, and not straight on: a rod th
 
 from __future__ import annotations
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot
-from ...geometry.quaternions import directors_of, relative
-from ...jit import part
-from ...linalg.small import (
+from ...maths.geometry.frames import Vector, cross, dot
+from ...maths.geometry.quaternions import directors_of, relative
+from ...maths.linalg.small import (
     Symmetric,
     add3,
     add6,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from numpy import int64
 from numpy.typing import NDArray
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector
-from ...jit import part
-from ...linalg.small import add3, get3, put3
+from ...maths.geometry.frames import Vector
+from ...maths.linalg.small import add3, get3, put3
 
 Ints = NDArray[int64]
 

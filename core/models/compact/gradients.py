@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import cross
-from ...jit import part
-from ...linalg.chain import ZERO, add_carried9, carried9
-from ...linalg.small import (
+from ...maths.geometry.frames import cross
+from ...maths.linalg.chain import ZERO, add_carried9, carried9
+from ...maths.linalg.small import (
     add3,
     crossing,
     decompose,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import cross
-from ...jit import part
-from ...linalg.chain import chain_mobility, factor_chain, solve_chain
-from ...linalg.small import get3, put3
+from ...maths.geometry.frames import cross
+from ...maths.linalg.chain import chain_mobility, factor_chain, solve_chain
+from ...maths.linalg.small import get3, put3
 from .arrays import LOOP, Geometry, Linear, Rods, System
 from .forks import clear_forks
 from .kinematics import root_fixed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compile.jit import kernel
 from ...errors import Array
-from ...geometry.frames import dot
-from ...jit import kernel
-from ...linalg.small import get3
+from ...maths.geometry.frames import dot
+from ...maths.linalg.small import get3
 from .arrays import Arrays
 from .forks import carried, clear_forks, hand_down
 from .kinematics import place

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import cross, dot
-from ...jit import part
-from ...linalg.small import get3, put3
+from ...maths.geometry.frames import cross, dot
+from ...maths.linalg.small import get3, put3
 from .arrays import ELIMINATION, Forces, Geometry, Rods, Stage, State, Step, System
 from .evaluate import evaluate, firmness, largest_pull
 from .forks import carried, clear_forks, hand_down, leave

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import Array, TendrilError
-from ...geometry.quaternions import from_frame, relative
+from ...maths.geometry.quaternions import from_frame, relative
 from .arrays import Arrays
 
 TAUT = 1e-6  # relative: by so much holds may be farther apart than the rod between them is long

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...geometry.frames import cross, dot, transport
-from ...geometry.quaternions import directors_of, product, rotation_vector, turned
-from ...jit import part
-from ...linalg.small import get3, put3
+from ...maths.geometry.frames import cross, dot, transport
+from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
+from ...maths.linalg.small import get3, put3
 from ..der.arrays import FRAMED, HeldFrames, Holds
 from ..der.stages import place_frames
 from .arrays import Forces, Geometry, Rods, Stage, State

@@ -13,8 +13,8 @@ import math
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, SDIRK2
 from .arrays import Arrays, Linear, Step
 from .evaluate import evaluate, firmness

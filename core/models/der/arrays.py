@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ...linalg.bordered_band import BORDER, COLUMN
+from ...maths.linalg.bordered_band import BORDER, COLUMN
 
 # What is at a vertex.
 FREE_END = 0  # an end of an open rod: no element

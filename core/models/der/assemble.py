@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...jit import kernel, part
-from ...linalg.bordered_band import BORDER, COLUMN
+from ...maths.linalg.bordered_band import BORDER, COLUMN
 from .arrays import Rods, System
 from .element import ENERGY, GRADIENT, HIGH, LANES, LOCAL, LOW, PLACE
 

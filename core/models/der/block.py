@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...compile.workers import Workers
+from ...describe.scene import Entry, Hold
 from ...errors import Array
-from ...scene import Entry, Hold
-from ...workers import Workers
 from ..alteration import Factors, Originals, strain_factors
 from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ..state_of_rods import copy_rods, pack, put_rods, unpack

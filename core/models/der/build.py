@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...describe.rod import Rod
+from ...describe.scene import Entry, Hold
 from ...errors import Array
-from ...geometry.frames import any_normal, bishop_directors, cross, dot, transport, turn, twist_angles
-from ...rod import Rod
-from ...scene import Entry, Hold
+from ...maths.geometry.frames import any_normal, bishop_directors, cross, dot, transport, turn, twist_angles
 from .arrays import FRAMED, FREE_END, INNER, Arrays, for_coupling, make_block
 from .dense import lay_at
 

@@ -12,11 +12,11 @@ import math
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
+from ...compile.jit import kernel, part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...jit import kernel, part
-from ...linalg.bordered_band import BORDER
-from ...linalg.selected_inverse import invert_within
+from ...maths.linalg.bordered_band import BORDER
+from ...maths.linalg.selected_inverse import invert_within
 from ..protocol import Pushes
 from .arrays import Arrays, Rods, State, System
 from .assemble import add_entry, place

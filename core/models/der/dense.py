@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compile.jit import kernel
 from ...errors import Array
-from ...jit import kernel
-from ...linalg.bordered_band import BORDER, HALF_WIDTH
+from ...maths.linalg.bordered_band import BORDER, HALF_WIDTH
 from .arrays import Arrays
 from .assemble import place
 from .evaluate import evaluate, update_geometry

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot
-from ...jit import part
+from ...maths.geometry.frames import Vector, cross, dot
 
 LANES = 8
 

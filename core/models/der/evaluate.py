@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, signed_angle, transport, turn
-from ...jit import part
+from ...maths.geometry.frames import Vector, cross, signed_angle, transport, turn
 from .arrays import FRAMED, FREE_END, Forces, Geometry, HeldFrames, Rods, Stage, System
 from .assemble import add_entry, clear_system, scatter_lanes
 from .element import (

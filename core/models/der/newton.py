@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
-from ...linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
+from ...maths.linalg.bordered_band import BORDER, HALF_WIDTH, factor, factor_bordered, solve, solve_bordered
 from .arrays import Arrays, Forces, Geometry, HeldFrames, Rods, Stage, Step, System
 from .assemble import place
 from .evaluate import evaluate, rebase, update_geometry

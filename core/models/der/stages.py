@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot, signed_angle, transport
-from ...jit import part
+from ...maths.geometry.frames import Vector, cross, dot, signed_angle, transport
 from .arrays import FRAMED, Geometry, HeldFrames, Holds, Rods, Stage, State
 from .evaluate import edge_of, get, nearest_turn, put
 

@@ -13,9 +13,9 @@ import math
 from numpy import bool_
 from numpy.typing import NDArray
 
+from ...compile.jit import kernel, part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...jit import kernel, part
 from .arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Arrays, Holds, Rods, Step
 from .evaluate import update_geometry
 from .newton import linearise, minimise, solve_matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...jit import part
+from ...compile.jit import part
 from .arrays import Arrays, State
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ...linalg.sparse_factor import Pattern
+from ...maths.linalg.sparse_factor import Pattern
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

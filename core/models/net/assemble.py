@@ -11,9 +11,9 @@ element has for a frame that is held, J = d(e, theta)/d omega = ([e]x, -t):
 
 from __future__ import annotations
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot
-from ...jit import part
+from ...maths.geometry.frames import Vector, cross, dot
 from ..der.element import ACROSS, ALONG, GRADIENT, LANES, LOCAL
 from .arrays import Ints
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...compile.workers import Workers
+from ...describe.scene import Entry, Hold
 from ...errors import Array
-from ...scene import Entry, Hold
-from ...workers import Workers
 from ..alteration import Factors, Originals, strain_factors
 from ..der.arrays import BACKWARD_EULER, Step
 from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES

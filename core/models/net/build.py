@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...describe.scene import Entry, Hold
 from ...errors import Array
-from ...linalg.sparse_factor import Pattern
-from ...linalg.sparse_order import Finder, analyse, stack_size
-from ...scene import Entry, Hold
+from ...maths.linalg.sparse_factor import Pattern
+from ...maths.linalg.sparse_order import Finder, analyse, stack_size
 from ..der.element import make_lanes
 from .arrays import (
     Flags,

@@ -7,9 +7,9 @@ import math
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
+from ...compile.jit import kernel, part
 from ...errors import Array
-from ...jit import kernel, part
-from ...linalg.sparse_factor import factor, invert_within
+from ...maths.linalg.sparse_factor import factor, invert_within
 from .arrays import Ints, Nets, Room
 from .evaluate import evaluate, foresee_tension, measure, rebase, update_geometry
 from .newton import solve_matrix

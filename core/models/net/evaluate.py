@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...geometry.frames import Vector, cross, dot, signed_angle, transport, turn
-from ...jit import part
+from ...maths.geometry.frames import Vector, cross, dot, signed_angle, transport, turn
 from ..der.element import (
     ACROSS,
     ALONG,

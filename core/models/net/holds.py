@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...describe.scene import Hold
 from ...errors import Array
-from ...linalg.sparse_order import Finder
-from ...scene import Hold
+from ...maths.linalg.sparse_order import Finder
 from .arrays import Nets
 from .build import matrix_places
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
-from ...jit import part
-from ...linalg.sparse_factor import factor, solve
+from ...maths.linalg.sparse_factor import factor, solve
 from ..der.arrays import Step
 from .arrays import Nets, Room
 from .evaluate import evaluate, foresee_tension, rebase, update_geometry

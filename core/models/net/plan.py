@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...describe.net import Net
+from ...describe.rod import Rod
+from ...describe.scene import Entry, Hold
 from ...errors import Array, TendrilError
-from ...geometry.frames import any_normal, bishop_directors, signed_angle, transport, turn
-from ...net import Net
-from ...rod import Rod
-from ...scene import Entry, Hold
+from ...maths.geometry.frames import any_normal, bishop_directors, signed_angle, transport, turn
 from ..der.arrays import FRAMED, INNER
 from ..der.build import build as build_rods
 from .topology import Chain, Ints, find_chains

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...compile.jit import part
 from ...errors import Array
 from ...forces.air import SKIN_FRICTION, VISCOSITY
-from ...geometry.frames import cross, dot, signed_angle, transport
-from ...jit import part
+from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from ..der.evaluate import get, nearest_turn, put
 from ..der.stages import between, blend
 from .arrays import Nets

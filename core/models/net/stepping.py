@@ -8,7 +8,7 @@ import math
 from numpy import bool_
 from numpy.typing import NDArray
 
-from ...jit import kernel, part
+from ...compile.jit import kernel, part
 from ..der.arrays import BACKWARD_EULER, MIDPOINT, SDIRK2, Step
 from ..der.stepping import FAILURES, FALLBACKS, GAIN, GAMMA, HALVINGS, ROUND_OFF
 from .arrays import Nets, Room

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ...linalg.sparse_order import dissect
+from ...maths.linalg.sparse_order import dissect
 
 Ints = NDArray[np.int64]
 

@@ -1,0 +1,138 @@
+"""How kernels are compiled: two decorators.
+
+Without numba kernels are what they are in Python: they compute the same, some hundred times slower.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from . import kernel_cache  # as a module, so that `_digest` leaves it out: what it does changes no compiled code
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OLDEST_NUMBA = (0, 60)
+
+_SOURCES = Path(__file__).resolve().parents[1]
+_IMPORT = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
+
+
+def _import_numba() -> tuple[Any, str]:
+    """Numba, or why there is none. It need not be the one that was bundled: other add-ons may bring theirs."""
+    try:
+        import numba
+    except Exception as error:  # besides ImportError: whatever a library that does not fit raises
+        return None, f"{type(error).__name__}: {error}".split("\n")[0]
+    numbers = tuple(int(number) for number in re.findall(r"\d+", numba.__version__)[:2])
+    if numbers < OLDEST_NUMBA:
+        return None, f"version {numba.__version__} is too old, {'.'.join(map(str, OLDEST_NUMBA))} is needed"
+    return numba, ""
+
+
+_numba, _missing = _import_numba()
+
+
+def why_not_compiled() -> str:
+    """Empty if kernels are compiled; otherwise the reason why they are not."""
+    return _missing
+
+
+def is_cold(model: str = "der") -> bool:
+    """True as long as the stepping of a model has not been compiled, from this source on this machine."""
+    if _numba is None:
+        return False
+    stepping = next((_SOURCES / "models").rglob(f"{model}/stepping.py"))  # what takes longest to compile
+    return not any((kernel_cache.cache_folder() / _digest(stepping)).rglob("*.nbi"))
+
+
+def announce_compilation() -> None:
+    """Tells whoever waits that the first run takes longer. The add-on puts its own function here."""
+    print(
+        "Tendril compiles its solver for this machine; this happens once and takes about half a minute.",
+        file=sys.stderr,
+    )
+
+
+def kernel(function: F) -> F:
+    """A compiled function on plain arrays: cached on disk, free of the GIL, IEEE arithmetic but for fused multiply-add."""
+    if _numba is None:
+        return _quiet(function)
+    return _compiled(function, no_cfunc_wrapper=True)
+
+
+def part(function: F) -> F:
+    """A part of kernels, which only they call. Without an entry from Python it compiles in half the time."""
+    if _numba is None:
+        return function
+    return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    options = {**options, "nogil": True, "boundscheck": False}
+    arithmetic = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
+    source = Path(function.__code__.co_filename).resolve()
+    before = _numba.config.CACHE_DIR  # another add-on may have its own
+    _numba.config.CACHE_DIR = str(kernel_cache.cache_folder() / _digest(source))
+    compiled = _numba.njit(**options, **arithmetic)(function)
+    try:
+        compiled.enable_caching()
+        if _SOURCES in source.parents:
+            kernel_cache.use_folder(compiled._cache, str(source.relative_to(_SOURCES).with_suffix("")))
+        compiled._cache = kernel_cache.ForgivingCache(compiled._cache)
+    except (RuntimeError, OSError):
+        pass  # there is no place where a file can be written: it is compiled each time
+    finally:
+        _numba.config.CACHE_DIR = before
+    return cast(F, compiled)
+
+
+def _quiet(function: F) -> F:
+    """As compiled code does, it goes on with infinities and NaN and warns of nothing."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast(F, called)
+
+
+@cache
+def _digest(source: Path) -> str:
+    """Of a source and all that it imports from here: numba itself would not notice a change in a function that a kernel calls."""
+    digest = hashlib.sha256(_numba.__version__.encode())
+    for path in sorted(_with_imports(source)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _with_imports(source: Path) -> set[Path]:
+    if _SOURCES not in source.parents:  # somebody else's kernel may call any of ours
+        return {source, *_SOURCES.rglob("*.py")}
+    found: set[Path] = set()
+    todo = [source]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo += _imports(path)
+    return found
+
+
+@cache
+def _imports(source: Path) -> list[Path]:
+    paths = []
+    for dots, name in _IMPORT.findall(source.read_text(encoding="utf-8")):
+        path = source.parents[len(dots) - 1].joinpath(*name.split("."))
+        if path.with_suffix(".py").is_file() and _SOURCES in path.parents:
+            paths.append(path.with_suffix(".py"))
+    return paths

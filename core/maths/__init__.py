@@ -1,0 +1,1 @@
+"""Geometry and linear algebra: kernels on plain arrays."""

@@ -1,0 +1,346 @@
+"""Which knot is a polyline? Told by its Alexander polynomial, computed exactly from the crossings of a projection.
+
+Left- and right-handed knots have the same polynomial. Prime knots with up to eight crossings all have different ones; knots tied
+one behind the other have the product of theirs, which some prime knot may have too (two trefoils: 8_20).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...compile.jit import kernel
+from ...errors import Array, TendrilError, array, direction
+
+UNKNOT = (1,)
+TREFOIL = (1, -1, 1)
+FIGURE_EIGHT = (1, -3, 1)
+
+FAR = 10.0  # radius of the sphere where open polylines are closed, in radii of the polyline
+DOUBT = 1e-12  # areas and volumes below this part of what they are made of have no certain sign
+# Directions to look from: the one that shows the fewest crossings, none of them doubtful, is used.
+_VIEWS = np.random.default_rng(1889).standard_normal((12, 3))
+
+Ints = NDArray[np.int64]
+
+
+def is_unknot_like(points: ArrayLike, closed: bool = True) -> bool:
+    """True for every unknot; of the knots with up to ten crossings for no other."""
+    return alexander_polynomial(points, closed) == UNKNOT
+
+
+def is_trefoil(points: ArrayLike, closed: bool = True) -> bool:
+    """Of either hand."""
+    return alexander_polynomial(points, closed) == TREFOIL
+
+
+def alexander_polynomial(
+    points: ArrayLike, closed: bool = True, *, ends: tuple[ArrayLike, ArrayLike] | None = None
+) -> tuple[int, ...]:
+    """Coefficients from the constant term, which is positive, to the highest power: (1,) of a circle, (1, -1, 1) of a trefoil.
+
+    An open polyline is closed far away, its ends running out straight in the directions `ends`; without, away from the
+    mean of its vertices."""
+    x = _distinct(array("points", points, (None, 3), "give an array of shape (n, 3), one row per vertex"))
+    if len(x) < 2:
+        return UNKNOT
+    if not closed:
+        x = _distinct(_closed_far_away(x, ends))
+    x = _simplified(x)
+    if len(x) < 4:
+        return UNKNOT
+    diagrams = [_reduced(crossings) for view in _VIEWS if (crossings := _crossings(x, view)) is not None]
+    for diagram in sorted(diagrams, key=lambda diagram: len(diagram.sign)):
+        polynomial = _normalised(_determinant(diagram))
+        if abs(sum(polynomial)) == 1 and polynomial == polynomial[::-1]:
+            return polynomial  # as every knot's is; otherwise round-off made a diagram of no knot
+    raise TendrilError("points", points, "give a polyline that does not touch itself")
+
+
+# From the polyline to few crossings.
+
+
+def _distinct(x: Array) -> Array:
+    """Without vertices on top of the one before."""
+    return x[np.any(x != np.roll(x, 1, axis=0), axis=1)] if len(x) > 1 else x
+
+
+def _closed_far_away(x: Array, ends: tuple[ArrayLike, ArrayLike] | None) -> Array:
+    """Both ends run out to a sphere far around the polyline, and along the sphere to each other: the way there does not matter."""
+    centre = x.mean(axis=0)
+    tips = x[[0, -1]]
+    if ends is None:
+        ways = [tip - centre for tip in tips]
+        # An end in the very centre runs out along its edge.
+        ways = [way if np.any(way) else tip - x[near] for way, tip, near in zip(ways, tips, (1, -2), strict=True)]
+    else:
+        ways = list(ends)
+    far = FAR * float(np.linalg.norm(x - centre, axis=1).max())
+    u = [direction("ends", way) for way in ways]
+    out = np.empty((2, 3))
+    for k in range(2):
+        from_centre = tips[k] - centre
+        along = float(u[k] @ from_centre)
+        reach = -along + np.sqrt(along**2 + far**2 - float(from_centre @ from_centre))
+        out[k] = from_centre + reach * u[k]
+    a, b = out[1] / far, out[0] / far
+    across = b - (a @ b) * a
+    if np.linalg.norm(across) < 1e-6:  # same or opposite: any great circle will do
+        across = np.cross(a, np.eye(3)[np.abs(a).argmin()])
+    across /= np.linalg.norm(across)
+    angles = np.linspace(0.0, np.arctan2(b @ across, a @ b), 17)[1:-1, None]
+    arc = far * (np.cos(angles) * a + np.sin(angles) * across)  # its chords stay farther out than the polyline
+    return np.vstack([x, centre + out[1], centre + arc, centre + out[0]])
+
+
+def _simplified(x: Array) -> Array:
+    """The same knot with fewer vertices: one is left out if nothing passes through the triangle it makes with its neighbours.
+
+    After Koniaris and Muthukumar, 1991. What is in doubt counts as passing through."""
+    size = float(np.ptp(x, axis=0).max())
+    kept = 0  # vertices tried in vain since the last one was left out
+    at = 0
+    while len(x) > 3 and kept < len(x):
+        at %= len(x)
+        if _is_free(x, at, size):
+            x = np.delete(x, at, axis=0)
+            kept = 0
+        else:
+            at += 1  # the next after one left out takes its number, and is left for the next round
+            kept += 1
+        at += 1
+    return x
+
+
+def _is_free(x: Array, at: int, size: float) -> bool:
+    """Whether no other edge passes through the triangle of vertex `at` and its neighbours."""
+    n = len(x)
+    a, b, c = x[at - 1], x[at], x[(at + 1) % n]
+    ab, ac, bc = b - a, c - a, c - b
+    # Next edges touch the triangle in a corner. They stay out of it if they leave its plane, or lead away from it.
+    side = float(max(np.abs(ab).max(), np.abs(ac).max(), np.abs(bc).max()))
+    normal = np.array([ab[1] * ac[2] - ab[2] * ac[1], ab[2] * ac[0] - ab[0] * ac[2], ab[0] * ac[1] - ab[1] * ac[0]])
+    doubt = DOUBT * size * side**2
+    height = (x - a) @ normal
+    before, after = (at - 2) % n, (at + 2) % n
+    u, w = x[before] - a, x[after] - c
+    if not (abs(height[before]) > doubt or (u @ ab < 0.0 and u @ ac < 0.0)):
+        return False
+    if not (abs(height[after]) > doubt or (w @ bc > 0.0 and w @ ac > 0.0)):
+        return False
+    if n == 4:
+        return True
+    first = (at + 2 + np.arange(n - 4)) % n  # of the edges that don't touch it
+    second = (first + 1) % n
+    above, below = height > doubt, height < -doubt
+    near = ~((above[first] & above[second]) | (below[first] & below[second]))
+    if not near.any():
+        return True
+    p, q = x[first[near]], x[second[near]]
+    apart = np.any(
+        (np.minimum(p, q) > np.maximum(np.maximum(a, b), c)) | (np.maximum(p, q) < np.minimum(np.minimum(a, b), c)),
+        axis=1,
+    )
+    p, q = p[~apart], q[~apart]
+    if not len(p):
+        return True
+    # On which side the line of the edge passes each side of the triangle: outside, if not all are the same.
+    doubt = DOUBT * size**2 * side
+    along = q - p
+    passes = np.stack([np.cross(along, corner - p) @ e for corner, e in ((a, ab), (b, bc), (c, -ac))])
+    return bool(np.all(np.any(passes > doubt, axis=0) & np.any(passes < -doubt, axis=0)))
+
+
+# Crossings, in the order in which one walks through them.
+
+
+class Diagram(NamedTuple):
+    """A walk along the knot: which crossing is passed, and whether above the other strand."""
+
+    crossing: list[int]  # each occurs twice
+    over: list[bool]
+    sign: list[int]  # of each crossing
+
+
+def _crossings(x: Array, view: Array) -> Diagram | None:
+    """As seen from a direction; None if one is too near to a vertex or to another to be certain."""
+    turned = x @ np.linalg.qr(np.stack([view, *np.eye(3)[:2]], axis=1))[0]
+    height, flat = turned[:, 0], turned[:, 1:]
+    n = len(x)
+    ends = np.roll(flat, -1, axis=0)
+    i, j = np.triu_indices(n, 2)
+    i, j = i[(i > 0) | (j < n - 1)], j[(i > 0) | (j < n - 1)]  # the last edge is next to the first
+    boxes = np.all(
+        (np.minimum(flat, ends)[i] <= np.maximum(flat, ends)[j])
+        & (np.minimum(flat, ends)[j] <= np.maximum(flat, ends)[i]),
+        axis=1,
+    )
+    i, j = i[boxes], j[boxes]
+    a, b, c, d = flat[i], ends[i], flat[j], ends[j]
+    doubt = DOUBT * float(np.ptp(flat, axis=0).max()) ** 2
+    sides = np.stack([_turn(a, b, c), _turn(a, b, d), _turn(c, d, a), _turn(c, d, b)])
+    clear = np.abs(sides) > doubt
+    misses = [clear[k] & clear[k + 1] & ((sides[k] > 0.0) == (sides[k + 1] > 0.0)) for k in (0, 2)]
+    meets = ~(misses[0] | misses[1])
+    if not clear[:, meets].all():
+        return None
+    i, j, sides = i[meets], j[meets], sides[:, meets]
+    on_i = sides[2] / (sides[2] - sides[3])
+    on_j = sides[0] / (sides[0] - sides[1])
+    rise = np.roll(height, -1) - height
+    above = (height[i] + on_i * rise[i]) - (height[j] + on_j * rise[j])
+    places = np.concatenate([i + on_i, j + on_j])
+    order = np.argsort(places, kind="stable")
+    if np.any(np.abs(above) <= DOUBT * np.ptp(turned)) or np.any(np.diff(places[order]) < n * DOUBT):
+        return None
+    # The upper strand's direction, turned by the sign of the crossing, is the lower one's.
+    sign = np.where((sides[1] > 0.0) == (above > 0.0), 1, -1)
+    over = np.concatenate([above > 0.0, above < 0.0])
+    crossing = np.tile(np.arange(len(i)), 2)
+    return Diagram(crossing[order].tolist(), over[order].tolist(), sign.tolist())
+
+
+def _turn(a: Array, b: Array, c: Array) -> Array:
+    """Twice the area of a triangle in the plane, positive if a, b, c turn to the left."""
+    return (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+
+
+def _reduced(diagram: Diagram) -> Diagram:
+    """Without loops of one crossing, and without strands that lie over another and come back (Reidemeister's moves 1 and 2)."""
+    walk = list(zip(diagram.crossing, diagram.over, strict=True))
+    sign = diagram.sign
+    while True:
+        gone: set[int] = set()
+        under_pairs = {frozenset((here[0], then[0])) for here, then in _successive(walk) if not here[1] and not then[1]}
+        for (k, k_over), (m, m_over) in _successive(walk):
+            if k in gone or m in gone:
+                continue  # one move at a time near a crossing; the others come in the next round
+            pair = frozenset((k, m))
+            if k == m or (k_over and m_over and pair in under_pairs):
+                gone |= pair
+        if not gone:
+            break
+        walk = [step for step in walk if step[0] not in gone]
+    numbers = {k: number for number, k in enumerate(dict.fromkeys(k for k, _ in walk))}
+    return Diagram([numbers[k] for k, _ in walk], [over for _, over in walk], [sign[k] for k in numbers])
+
+
+def _successive(walk: list[tuple[int, bool]]) -> list[tuple[tuple[int, bool], tuple[int, bool]]]:
+    return list(zip(walk, walk[1:] + walk[:1], strict=True))
+
+
+# The Alexander matrix and its determinant.
+
+
+def _determinant(diagram: Diagram) -> list[int]:
+    """Coefficients of a minor of the Alexander matrix, exactly: modulo enough primes, at enough places."""
+    count = len(diagram.sign)
+    if count < 2:
+        return [1]
+    over, enter, leave = (np.zeros(count, dtype=np.int64) for _ in range(3))
+    arc = 0  # strands from one passage below another to the next are numbered along the walk
+    for k, above in zip(diagram.crossing, diagram.over, strict=True):
+        if above:
+            over[k] = arc
+        else:
+            enter[k] = arc
+            arc = (arc + 1) % count
+            leave[k] = arc
+    sign = np.array(diagram.sign, dtype=np.int64)
+    matrix = np.empty((count - 1, count - 1), dtype=np.int64)
+    values = np.empty(count, dtype=np.int64)
+    # Hadamard's bound on the unit circle, where no row is longer than the root of 8, bounds all coefficients.
+    bound = 2 ** ((3 * count) // 2 + 2)
+    total, modulus = [0] * count, 1
+    for prime in _primes():
+        _minors(over, enter, leave, sign, prime, matrix, values)
+        found = _interpolated(values.tolist(), prime)
+        inverse = pow(modulus, -1, prime)
+        total = [t + modulus * ((f - t) * inverse % prime) for t, f in zip(total, found, strict=True)]
+        modulus *= prime
+        if modulus > bound:
+            break
+    return [t - modulus if 2 * t > modulus else t for t in total]
+
+
+def _primes() -> list[int]:
+    """The largest below 2^31: the product of two remainders fits into 64 bits."""
+    global _found_primes
+    if not _found_primes:
+        divisors = np.arange(3, 46341, 2)
+        _found_primes = [p for p in range(2**31 - 1, 2**31 - 2000, -2) if np.all(p % divisors)]
+    return _found_primes
+
+
+_found_primes: list[int] = []
+
+
+@kernel
+def _minors(over: Ints, enter: Ints, leave: Ints, sign: Ints, prime: int, matrix: Ints, values: Ints) -> None:
+    """values[t]: the determinant of the Alexander matrix at t, without its last row and column, modulo a prime."""
+    n = len(matrix)
+    for t in range(len(values)):
+        matrix[:] = 0
+        for k in range(n):
+            if over[k] < n:
+                matrix[k, over[k]] += 1 - t
+            if enter[k] < n:
+                matrix[k, enter[k]] += t if sign[k] > 0 else -1
+            if leave[k] < n:
+                matrix[k, leave[k]] += -1 if sign[k] > 0 else t
+        for k in range(n):
+            for m in range(n):
+                matrix[k, m] = (matrix[k, m] + prime) % prime
+        result = 1
+        for k in range(n):
+            pivot = k
+            while pivot < n and matrix[pivot, k] == 0:
+                pivot += 1
+            if pivot == n:
+                result = 0
+                break
+            if pivot != k:
+                result = prime - result
+                for m in range(k, n):
+                    matrix[k, m], matrix[pivot, m] = matrix[pivot, m], matrix[k, m]
+            result = result * matrix[k, k] % prime
+            inverse, base, power = 1, matrix[k, k], prime - 2  # Fermat
+            while power > 0:
+                if power % 2 == 1:
+                    inverse = inverse * base % prime
+                base = base * base % prime
+                power //= 2
+            for row in range(pivot + 1, n):  # those between have a zero there
+                factor = matrix[row, k] * inverse % prime
+                if factor != 0:
+                    for m in range(k, n):
+                        if matrix[k, m] != 0:
+                            matrix[row, m] = (matrix[row, m] + (prime - factor) * matrix[k, m]) % prime
+        values[t] = result
+
+
+def _interpolated(values: list[int], prime: int) -> list[int]:
+    """Coefficients of the polynomial with these values at 0, 1, 2, ..., modulo a prime: Newton's divided differences."""
+    n = len(values)
+    slopes = list(values)
+    for order in range(1, n):
+        inverse = pow(order, -1, prime)
+        for k in range(n - 1, order - 1, -1):
+            slopes[k] = (slopes[k] - slopes[k - 1]) * inverse % prime
+    coefficients = [0] * n
+    for k in range(n - 1, -1, -1):
+        shifted = [0, *coefficients[:-1]]
+        coefficients = [(up - k * c) % prime for up, c in zip(shifted, coefficients, strict=True)]
+        coefficients[0] = (coefficients[0] + slopes[k]) % prime
+    return coefficients
+
+
+def _normalised(coefficients: list[int]) -> tuple[int, ...]:
+    """Up to sign and powers of t, which depend on how one looks."""
+    used = [k for k, c in enumerate(coefficients) if c]
+    if not used:
+        return (0,)
+    part = coefficients[used[0] : used[-1] + 1]
+    return tuple(c if part[0] > 0 else -c for c in part)

@@ -1,0 +1,1 @@
+"""Models as published, for fidelity and comparison: `der2008` and `corde`."""

@@ -1,0 +1,401 @@
+"""The `corde` block: explicit nets behind the protocol of all models.
+
+A step of the simulation is as many of the model's own steps as are stable. With contact, substeps of about a millisecond are
+wanted: pushes act against mass alone, at the end of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....compile.workers import Workers
+from ....contact.bodies.block import BodyBlock
+from ....contact.bodies.explicit import begin_bodies, end_bodies
+from ....describe.attachment import Attachment
+from ....describe.scene import Entry, Hold
+from ....errors import Array
+from ....maths.linalg.sparse_order import Finder, stack_size
+from ...net.build import make_pattern
+from ...net.samples import gather, lay_samples
+from ...protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
+from ...state_of_rods import copy_rods, pack, put_rods, unpack
+from .arrays import Flags, Ints, State
+from .build import build, choose_steps, quaternions, settings_of
+from .carried import Carried, carry, step_carried_cordes
+from .coupled import (
+    System,
+    begin_cordes,
+    finish_cordes,
+    linearise_cordes,
+    move_cordes,
+    solve_cordes,
+    weigh_cordes,
+)
+from .measure import strains_of_segments
+from .stepping import FAILURES, HALVINGS, STEPS, copy_nets, measure_cordes, relax_cordes, step_cordes
+
+LONG = 10.0  # s
+RELAXING = 20_000  # steps towards a state of rest
+
+
+class CordeBlock:
+    def __init__(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], *, workers: Workers) -> None:
+        self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
+        self._settings, self._entries = settings_of(entries), entries
+        self._carried: Carried | None = None  # nets that carry bodies, and these
+        b, graph = self.arrays, self._graph
+        self._samples = lay_samples(self._plans, graph)
+        self.sample_start = self._samples.start
+        self.vertices = self._samples.point
+        self.director_rows = self._samples.director_row
+        self._nets = len(entries)
+        self._workers = workers
+        self._none = np.zeros(self._nets, dtype=np.bool_)
+        start = graph.unknowns
+        self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
+        self._attempt = b._replace(saved=State(*(array.copy() for array in b.state)))
+        self._system: System | None = None  # made when first needed
+        self._h = 0.0
+        self._flat = np.zeros(int(graph.unknowns[-1]))
+        self.state_size = sum(array.size for array in b.state)
+        self._index_holds(holds, held_vertices)
+
+    def _index_holds(self, holds: Sequence[tuple[int, Hold]], held_vertices: list[int]) -> None:
+        graph, state = self._graph, self.arrays.state
+        self._of_edge = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
+        self._where = np.array(
+            [int((graph.edges if hold.kind == "edge" else graph.vertices)[r]) + hold.index for r, hold in holds],
+            np.int64,
+        )
+        # Every held quaternion follows a hold: those after the segments' own, and those of held segments.
+        of_vertex = {int(self._where[k]): k for k in range(len(holds)) if not self._of_edge[k]}
+        edges = len(graph.tail)
+        places = [(edges + k, of_vertex[vertex]) for k, vertex in enumerate(held_vertices)]
+        places += [(int(self._where[k]), k) for k in range(len(holds)) if self._of_edge[k]]
+        self._quaternion = np.array([place for place, _ in places], np.int64)
+        self._hold_of = np.array([hold for _, hold in places], np.int64)
+        self._start = state.q[self._quaternion].copy()
+        own = self._where[self._of_edge]
+        self._half_edge = 0.5 * (state.r[graph.head[own]] - state.r[graph.tail[own]])
+        self._hold_positions = np.zeros((len(holds), 3))
+        self._hold_positions[self._of_edge] = state.r[graph.tail[own]] + self._half_edge
+        self._hold_positions[~self._of_edge] = state.r[self._where[~self._of_edge]]
+
+    def hold_positions(self) -> Array:
+        return self._hold_positions
+
+    def positions(self) -> Array:
+        return np.asarray(self.arrays.state.r[self._samples.vertex])
+
+    def velocities(self) -> Array:
+        return np.asarray(self.arrays.state.v[self._samples.vertex])
+
+    def directors(self) -> Array:
+        out = np.zeros((int(self.sample_start[-1]), 3))
+        x, y, z, w = self.arrays.state.q[: len(self._graph.tail)].T
+        first = np.stack([x * x - y * y - z * z + w * w, 2 * (x * y + z * w), 2 * (x * z - y * w)], axis=1)
+        out[self._samples.director_row] = first
+        return out
+
+    def point_velocities(self, generalized: Array, out: Array) -> None:
+        out[:] = gather(generalized, self._samples, self._graph)
+
+    def generalized_forces(self, forces: Array, out: Array) -> None:
+        out[:] = 0.0
+        for c in range(3):
+            out[self._graph.x + c] = np.bincount(self._samples.vertex, forces[:, c], len(self._graph.x))
+
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
+        out[:] = 0.0
+        out[self._samples.point] = self.arrays.nets.mass[:, None] * gravity
+        out *= share
+
+    def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
+        b, graph = self.arrays, self._graph
+        for array in b.holds:
+            array[0] = array[1]
+        edge = self._of_edge
+        b.holds.position[1, self._where[~edge]] = positions[~edge]
+        half = np.einsum("hij,hj->hi", rotations[edge], self._half_edge)
+        b.holds.position[1, graph.tail[self._where[edge]]] = positions[edge] - half
+        b.holds.position[1, graph.head[self._where[edge]]] = positions[edge] + half
+        turned = _product(quaternions(rotations[self._hold_of]), self._start)
+        half_spin = 0.5 * spins[self._hold_of]
+        zero = np.zeros_like(half_spin)
+        about = np.stack([zero, zero, np.sin(half_spin), np.cos(half_spin)], axis=1)
+        aim = _product(turned, about)
+        before = b.holds.q[0, self._quaternion]
+        aim[np.einsum("ij,ij->i", aim, before) < 0.0] *= -1.0
+        b.holds.q[1, self._quaternion] = aim
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good. Not of a frame inside of a net: segments would part there."""
+        nets, graph, place = self.arrays.nets, self._graph, int(self._where[hold])
+        frames = self._quaternion[self._hold_of == hold]
+        if self._of_edge[hold]:
+            nets.framed[place] = False
+            nets.held[[graph.tail[place], graph.head[place]]] = False
+        else:
+            if len(frames) > 1:
+                return False
+            nets.stiffness[np.isin(nets.a, frames) | np.isin(nets.b, frames)] = 0.0
+            nets.held[place] = False
+        choose_steps(nets, self._settings)
+        self._system = None
+        return True
+
+    def free_steps(
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: Flags | None = None,
+    ) -> None:
+        self._take_forces(point_forces, wind, air_density, drag_rate)
+        self._h = h
+        self._run(h * count, self._none if skip is None else skip, calm)
+
+    def _take_forces(self, point_forces: Array, wind: Array, air_density: float, drag_rate: float) -> None:
+        b = self.arrays
+        for c in range(3):
+            b.work.external[:, c] = np.bincount(self._samples.vertex, point_forces[:, c], len(b.state.r))
+        b.work.wind[:] = wind
+        b.work.air[:] = air_density, drag_rate
+
+    def _run(self, time: float, skip: Flags, calm: bool = False) -> None:
+        b, attempt = self.arrays, self._attempt
+        if calm or time > LONG:  # nobody can wait for so many steps: what is looked for is a state of rest
+            steps = RELAXING if time > LONG else RELAXING // 100
+            self._workers.run(
+                lambda first, last, piece: relax_cordes(attempt, steps, skip, first, last), self._nets, steps
+            )
+            return
+        self._workers.run(
+            lambda first, last, piece: step_cordes(b, attempt, time, skip, first, last), self._nets, len(b.state.r)
+        )
+
+    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, impulse: Array) -> Flags:
+        """From now on `step_carried` steps nets that are attached to bodies, and these bodies: says which nets (R,).
+
+        `attachments` come with the number of their net, and are all that concern their bodies; what these feel of them is added
+        to `impulse` (B, 6)."""
+        carrying = np.zeros(self._nets, dtype=np.bool_)
+        if attachments:
+            self._carried = carry(self.arrays, self._graph, self._entries, attachments, bodies, impulse)
+            self._bodies = bodies
+            carrying[self._carried.net] = True
+        return carrying
+
+    def step_carried(
+        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
+    ) -> None:
+        """Moves what `carry` said by h seconds. Kinematic bodies stay for now: they go their way with all others of the scene."""
+        if self._carried is None:
+            return
+        self._take_forces(point_forces, wind, air_density, drag_rate)
+        bodies = self._carried.bodies
+        before = begin_bodies(bodies, self._bodies, gravity, wind, drag_rate)
+        step_carried_cordes(self.arrays, self._attempt, self._carried, before, h, 0, len(self._carried.net_of) - 1)
+        end_bodies(bodies, before)
+
+    def solve(self, generalized: Array) -> None:
+        """The matrix of an explicit step is that of the masses."""
+        s = self._room()
+        generalized[:] = np.where(s.held, 0.0, generalized * self._h**2 / s.mass)
+
+    # A coupled step -----------------------------------------------------------------------------------------------
+
+    def edges(self) -> Edges:
+        return self._samples.edges
+
+    def turns(self) -> Array:
+        out = np.zeros(len(self._samples.edge))
+        if self._system is not None:
+            out[self._samples.row_of_edge] = self._system.now[self._graph.theta]
+        return out
+
+    def save(self, chosen: Ints) -> None:
+        s = self._room()
+        s.now[self._graph.theta] = 0.0
+        copy_nets(self.arrays, chosen, False)
+
+    def recall(self, chosen: Ints) -> None:
+        copy_nets(self.arrays, chosen, True)
+
+    def copy(self, chosen: Ints) -> Sequence[Array]:
+        return copy_rods(self.arrays.state, self._starts(), chosen)
+
+    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+        put_rods(self.arrays.state, self._starts(), chosen, state)
+
+    def _starts(self) -> list[Ints]:
+        """Of the arrays of the state; held quaternions, which come last, follow from the holds."""
+        nets = self.arrays.nets
+        return [nets.vertices, nets.vertices, nets.edges, nets.edges]
+
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        copy_nets(self.arrays, chosen, True)
+        self._h = h
+        skip = np.ones(self._nets, dtype=np.bool_)
+        skip[chosen] = False
+        self.arrays.work.air[0] = air_density
+        if still:
+            b = self.arrays
+            b.state.r[b.nets.held] = b.holds.position[1][b.nets.held]
+        else:
+            self._run(h, skip)
+        begin_cordes(self.arrays, self._room(), chosen)
+
+    def probe(self, chosen: Ints, mobility: Array) -> None:
+        b = self.arrays
+        free = np.where(b.nets.held, 0.0, self._h**2 / b.nets.mass)[self._samples.vertex]
+        for r in chosen:
+            rows = slice(int(self.sample_start[r]), int(self.sample_start[r + 1]))
+            mobility[rows] = 0.0
+            for c in (0, 2, 5):
+                mobility[rows, c] = free[rows]
+
+    def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
+        self.generalized_pushes(chosen, pushes.force, self._flat)
+        rows = self._samples.row_of_edge
+        linearise_cordes(
+            self.arrays,
+            self._room(),
+            self._flat,
+            pushes.stiffness[rows],
+            pushes.touched[rows],
+            chosen,
+            self._h,
+            potential,
+        )
+
+    def step_vector(self) -> Array:
+        return self._room().trial
+
+    def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
+        solve_cordes(self._room(), chosen, generalized)
+
+    def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
+        out[:, :3] = gather(generalized, self._samples, self._graph)
+        out[:, 3] = 0.0
+        out[self._samples.row_of_edge, 3] = generalized[self._graph.theta]
+
+    def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
+        self.generalized_forces(forces[:, :3], out)
+        out[self._graph.theta] = forces[self._samples.row_of_edge, 3]
+
+    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+        weigh_cordes(self._room(), chosen, longest, slope)
+
+    def move(self, chosen: Ints) -> None:
+        move_cordes(self.arrays, self._room(), chosen, np.zeros(self._nets), True)
+
+    def retreat(self, chosen: Ints, sizes: Array) -> None:
+        move_cordes(self.arrays, self._room(), chosen, sizes, False)
+
+    def finish(self, chosen: Ints, creep: bool = False) -> None:
+        finish_cordes(self.arrays, self._room(), chosen, self._h, creep)
+        if creep:
+            self.arrays.work.report[chosen, FAILURES] += 1.0
+
+    def _room(self) -> System:
+        if self._system is None:
+            self._system = self._make_system()
+        return self._system
+
+    def _make_system(self) -> System:
+        b, graph = self.arrays, self._graph
+        n = int(graph.unknowns[-1])
+        pattern, _ = make_pattern(self._plans, graph, elements=False)
+        finder = Finder(pattern)
+        mass, unit, held = np.zeros(n), np.ones(n), np.zeros(n, dtype=np.bool_)
+        shortest = np.full(len(graph.x), np.inf)
+        for ends in (graph.tail, graph.head):
+            np.minimum.at(shortest, ends, b.nets.length)
+        for c in range(3):
+            mass[graph.x + c], unit[graph.x + c], held[graph.x + c] = b.nets.mass, 1.0 / shortest, b.nets.held
+        mass[graph.theta], held[graph.theta] = b.nets.inertia[:, 2], b.nets.framed
+        three = np.arange(3)
+        of = np.concatenate(
+            [graph.x[graph.tail][:, None] + three, graph.theta[:, None], graph.x[graph.head][:, None] + three], axis=1
+        )
+        of = np.where(held[of], -1, of)
+        pairs = [(row, column) for row in range(7) for column in range(row + 1)]
+        every = np.arange(n)
+        free, now, base, gradient, trial, ordered = (np.zeros(n) for _ in range(6))
+        return System(
+            unknowns=graph.unknowns,
+            x=graph.x,
+            theta=graph.theta,
+            free=free,
+            now=now,
+            base=base,
+            mass=mass,
+            unit=unit,
+            held=held,
+            gradient=gradient,
+            trial=trial,
+            ordered=ordered,
+            diagonal=finder.entries(every, every),
+            of_edge=finder.entries(of[:, [p for p, _ in pairs]], of[:, [p for _, p in pairs]]),
+            values=np.zeros(int(pattern.panel[-1])),
+            stack=np.zeros(stack_size(pattern)),
+            pattern=pattern,
+        )
+
+    # --------------------------------------------------------------------------------------------------------------
+
+    def constraint_energy(self) -> float:
+        """What the constraint holds that keeps frames along their segments (16)."""
+        measure_cordes(self.arrays)
+        return float(self.arrays.work.energy[:, 3].sum())
+
+    def energies(self, gravity: Array) -> Energies:
+        """That of the constraint counts as bending."""
+        b = self.arrays
+        measure_cordes(b)
+        stretch, bend, twist, constraint = (float(value) for value in b.work.energy.sum(axis=0))
+        kinetic = 0.5 * float((b.nets.mass[:, None] * b.state.v**2).sum() + (b.nets.inertia * b.state.w**2).sum())
+        height = -float((b.nets.mass * (b.state.r @ gravity)).sum())
+        return Energies(kinetic, stretch, bend + constraint, twist, height)
+
+    def strains(self) -> Array:
+        """(E, 3) stretch, bending and twist of the segments."""
+        return strains_of_segments(self.arrays.nets, self.arrays.state)
+
+    def tension(self) -> Array:
+        """(E,) N"""
+        return np.asarray(self.arrays.nets.stretch * self.strains()[:, 0])
+
+    def take_work(self) -> Work:
+        report = self.arrays.work.report
+        halvings, failures, steps = (int(report[:, k].sum()) for k in (HALVINGS, FAILURES, STEPS))
+        report[:] = 0.0
+        return Work(iterations=steps, halvings=halvings, failures=failures)
+
+    def pack_state(self, out: Array) -> None:
+        pack(self.arrays.state, out)
+
+    def unpack_state(self, state: Array) -> None:
+        unpack(state, self.arrays.state)
+
+    def stop(self) -> None:
+        self.arrays.state.v[:] = 0.0
+        self.arrays.state.w[:] = 0.0
+
+    def disturb(self, size: float) -> None:
+        b = self.arrays
+        noise = np.random.default_rng(0).uniform(-size, size, b.state.r.shape) * float(b.nets.length.min())
+        b.state.r[:] += np.where(b.nets.held[:, None], 0.0, noise)
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Of quaternions (k, 4), scalar last."""
+    v, w = a[:, :3], a[:, 3:]
+    u, s = b[:, :3], b[:, 3:]
+    return np.concatenate([w * u + s * v + np.cross(v, u), w * s - np.einsum("ij,ij->i", v, u)[:, None]], axis=1)

@@ -1,0 +1,392 @@
+"""Steps of CoRdE: semi-implicit Euler for the points, and for the frames in steps as long or shorter (section V)."""
+
+from __future__ import annotations
+
+import math
+
+from numpy import bool_, int64
+from numpy.typing import NDArray
+
+from ....compile.jit import kernel, part
+from ....errors import Array
+from ....forces.air import SKIN_FRICTION, VISCOSITY
+from ....maths.geometry.frames import dot
+from .arrays import Block
+from .forces import (
+    Quaternion,
+    bending_pull,
+    constraint,
+    load,
+    segment_force,
+    strains,
+    third_director,
+    times_b,
+    to_frame,
+    to_space,
+    turned,
+)
+
+HALVINGS, FAILURES, STEPS = range(3)
+MOST_HALVINGS = 6
+SHORTEST, LONGEST = 1e-3, 30.0  # of a segment, relative to its length: what is beyond has come apart
+
+
+@kernel
+def step_cordes(b: Block, saved: Block, h: float, skip: NDArray[bool_], first: int, last: int) -> None:
+    """Moves nets first ... last - 1 but those to skip by h, in as many steps as they need. Never raises, never gives a NaN: what
+    flies apart is tried again in shorter steps, and if nothing helps stays where it is, without speed.
+
+    `saved` is the block with the place where the beginning is kept."""
+    n, report = b.nets, b.work.report
+    for r in range(first, last):
+        if skip[r]:
+            continue
+        copy_state(saved, r, False)
+        steps = max(1, math.ceil(h / n.step[r] - 1e-9))
+        b.work.span[r] = h
+        for attempt in range(MOST_HALVINGS + 1):
+            good = True
+            for k in range(steps):
+                good = _step(b, r, h / steps, (k + 1.0) / steps)
+                if not good:
+                    break
+            report[r, STEPS] += steps
+            if good:
+                break
+            copy_state(saved, r, True)
+            if attempt == MOST_HALVINGS:
+                report[r, FAILURES] += 1.0
+                stay(b, r)
+            else:
+                report[r, HALVINGS] += 1.0
+                steps *= 2
+
+
+@part
+def copy_state(b: Block, r: int, back: bool) -> None:
+    """The state of net r into the saved one, or back. Held quaternions follow from the holds."""
+    source, target = (b.saved, b.state) if back else (b.state, b.saved)
+    for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
+        for c in range(3):
+            target.r[i, c], target.v[i, c] = source.r[i, c], source.v[i, c]
+    for j in range(b.nets.edges[r], b.nets.edges[r + 1]):
+        for c in range(4):
+            target.q[j, c] = source.q[j, c]
+        for c in range(3):
+            target.w[j, c] = source.w[j, c]
+
+
+@kernel
+def copy_nets(b: Block, chosen: NDArray[int64], back: bool) -> None:
+    for r in chosen:
+        copy_state(b, r, back)
+
+
+@part
+def stay(b: Block, r: int) -> None:
+    for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
+        for c in range(3):
+            b.state.v[i, c] = 0.0
+            if b.nets.held[i]:
+                b.state.r[i, c] = b.holds.position[1, i, c]
+    for j in range(b.nets.edges[r], b.nets.edges[r + 1]):
+        for c in range(3):
+            b.state.w[j, c] = 0.0
+
+
+@part
+def _held_quaternion(b: Block, k: int, at: float) -> None:
+    """On the way from the beginning to the end of the step."""
+    hold, q = b.holds.q, b.state.q
+    sign = 1.0 if dot4_rows(hold, k) >= 0.0 else -1.0
+    square = 0.0
+    for c in range(4):
+        q[k, c] = (1.0 - at) * hold[0, k, c] + at * sign * hold[1, k, c]
+        square += q[k, c] * q[k, c]
+    f = 1.0 / math.sqrt(square)
+    for c in range(4):
+        q[k, c] *= f
+
+
+@part
+def dot4_rows(a: Array, k: int) -> float:
+    return float(a[0, k, 0] * a[1, k, 0] + a[0, k, 1] * a[1, k, 1] + a[0, k, 2] * a[1, k, 2] + a[0, k, 3] * a[1, k, 3])
+
+
+@part
+def _step(b: Block, r: int, h: float, at: float) -> bool:
+    """One step; `at` is the part of the way that holds have gone at its end.
+
+    Weight, stretching and its friction act on the points once; then constraint, bending and twisting in the steps of the frames, in
+    which points and frames move together: so what the constraint does to one it does to the other, and no energy comes of it."""
+    good = push_points(b, r, h)
+    parts = b.nets.substeps[r]
+    before = at - h / b.work.span[r]
+    for k in range(parts):
+        good = good and turn_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts)
+    return good
+
+
+@part
+def push_points(b: Block, r: int, h: float) -> bool:
+    """What points get of weight, air, stretching and its friction. False if a segment has come apart."""
+    n, state, work = b.nets, b.state, b.work
+    x, v, force = state.r, state.v, work.force
+    tail, head, length, mass = n.tail, n.head, n.length, n.mass
+    first, end = n.vertices[r], n.vertices[r + 1]
+    for i in range(first, end):
+        for c in range(3):
+            force[i, c] = work.external[i, c]
+    if work.air[0] > 0.0:
+        _air(b, r)
+    good = True
+    for j in range(n.edges[r], n.edges[r + 1]):
+        i, k = tail[j], head[j]
+        e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+        dv = (v[k, 0] - v[i, 0], v[k, 1] - v[i, 1], v[k, 2] - v[i, 2])
+        ratio = math.sqrt(dot(e, e)) / length[j]
+        good = good and SHORTEST < ratio < LONGEST  # a NaN is no good
+        f = segment_force(e, dv, length[j], n.stretch[j], n.gamma[r, 0])
+        for c in range(3):
+            force[k, c] += f[c]
+            force[i, c] -= f[c]
+    if not good:
+        return False
+    slow = 1.0 / (1.0 + h * work.air[1])
+    for i in range(first, end):
+        for c in range(3):
+            v[i, c] = work.wind[c] + slow * (v[i, c] - work.wind[c] + h * force[i, c] / mass[i])
+    return True
+
+
+@part
+def _place_held(b: Block, r: int, h: float, at: float) -> None:
+    """What is held, at a part of its way."""
+    n, x, v, hold = b.nets, b.state.r, b.state.v, b.holds.position
+    for i in range(n.vertices[r], n.vertices[r + 1]):
+        if n.held[i]:
+            for c in range(3):
+                to = (1.0 - at) * hold[0, i, c] + at * hold[1, i, c]
+                v[i, c] = (to - x[i, c]) / h
+                x[i, c] = to
+    edges = len(n.length)
+    for e in range(n.elements[r], n.elements[r + 1]):
+        if n.a[e] >= edges or n.framed[n.a[e]]:
+            _held_quaternion(b, n.a[e], at)
+        if n.b[e] >= edges or n.framed[n.b[e]]:
+            _held_quaternion(b, n.b[e], at)
+
+
+@part
+def add_torques(b: Block, r: int) -> None:
+    """Forces of the constraint on the points, torques of constraint, bending, twisting and friction on the frames."""
+    n, state, force, torque = b.nets, b.state, b.work.force, b.work.torque
+    x, q, w, edges = state.r, state.q, state.w, len(b.nets.length)
+    gamma_r, roll = n.gamma[r, 1], n.roll
+    for i in range(n.vertices[r], n.vertices[r + 1]):
+        for c in range(3):
+            force[i, c] = 0.0
+    for j in range(n.edges[r], n.edges[r + 1]):
+        i, k = n.tail[j], n.head[j]
+        way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+        f, g = constraint(way, load(q, j), n.length[j], n.kappa[j])
+        for c in range(3):
+            force[k, c] += f[c]
+            force[i, c] -= f[c]
+            torque[j, c] = g[c]
+    for e in range(n.elements[r], n.elements[r + 1]):
+        i, j = n.a[e], n.b[e]
+        reach, sign = n.reach[e], n.sign[e]
+        a = _end(q, i, n.turned_a[e])
+        b_end = _rolled(_end(q, j, n.turned_b[e]), roll, e)
+        u = strains(a, b_end, reach)
+        s = (
+            n.stiffness[e, 0] * (sign * u[0] - n.rest[e, 0]),
+            n.stiffness[e, 1] * (sign * u[1] - n.rest[e, 1]),
+            n.stiffness[e, 2] * (sign * u[2] - n.rest[e, 2]),
+        )
+        pa, pc = bending_pull(a, b_end, s, -sign), bending_pull(b_end, a, s, sign)
+        if gamma_r > 0.0:  # (27): friction compares angular velocities in space
+            va = to_space(load(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
+            vc = to_space(load(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
+            f = gamma_r / reach
+            rub = (f * (vc[0] - va[0]), f * (vc[1] - va[1]), f * (vc[2] - va[2]))
+        else:
+            rub = (0.0, 0.0, 0.0)
+        if i < edges:
+            back = -1.0 if n.turned_a[e] else 1.0  # in the frame of the segment itself
+            ra = to_frame(load(q, i), rub)
+            torque[i, 0] += pa[0] + ra[0]
+            torque[i, 1] += back * pa[1] + ra[1]
+            torque[i, 2] += back * pa[2] + ra[2]
+        if j < edges:
+            back = -1.0 if n.turned_b[e] else 1.0
+            rc = to_frame(load(q, j), rub)
+            cosine, sine = roll[e, 0] * roll[e, 0] - roll[e, 1] * roll[e, 1], 2.0 * roll[e, 0] * roll[e, 1]
+            torque[j, 0] += cosine * pc[0] - sine * pc[1] - rc[0]
+            torque[j, 1] += back * (sine * pc[0] + cosine * pc[1]) - rc[1]
+            torque[j, 2] += back * pc[2] - rc[2]
+
+
+@part
+def turn_frames(b: Block, r: int, h: float, at: float) -> bool:
+    """One step of the frames by (22), and of the points with them."""
+    n, q, w, x, v, force, torque = b.nets, b.state.q, b.state.w, b.state.r, b.state.v, b.work.force, b.work.torque
+    add_torques(b, r)
+    for i in range(n.vertices[r], n.vertices[r + 1]):
+        if not n.held[i]:
+            for c in range(3):
+                v[i, c] += h * force[i, c] / n.mass[i]
+                x[i, c] += h * v[i, c]
+    slow = 1.0 / (1.0 + h * b.work.air[1])
+    for j in range(n.edges[r], n.edges[r + 1]):
+        if n.framed[j]:
+            for c in range(3):
+                w[j, c] = 0.0
+            continue
+        for c in range(3):
+            w[j, c] = slow * (w[j, c] + h * torque[j, c] / n.inertia[j, c])
+        square = w[j, 0] * w[j, 0] + w[j, 1] * w[j, 1] + w[j, 2] * w[j, 2]
+        if not square * h * h < 4.0:  # more than two radians in a step
+            return False
+        q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (h * w[j, 0], h * w[j, 1], h * w[j, 2]))
+    _place_held(b, r, h, at)
+    return True
+
+
+@part
+def _end(q: Array, i: int, backwards: bool) -> Quaternion:
+    """The quaternion of a segment, run through backwards where it meets the element that way: turned by pi about d1."""
+    return times_b(0, load(q, i)) if backwards else load(q, i)
+
+
+@part
+def _rolled(q: Quaternion, roll: Array, e: int) -> Quaternion:
+    """Turned about its third axis; row e of `roll` has cosine and sine of half the angle."""
+    b, c, s = times_b(2, q), roll[e, 0], roll[e, 1]
+    return (c * q[0] + s * b[0], c * q[1] + s * b[1], c * q[2] + s * b[2], c * q[3] + s * b[3])
+
+
+@part
+def _air(b: Block, r: int) -> None:
+    """Adds the drag of the air to the forces: see forces/air.py."""
+    n, x, v, force, wind = b.nets, b.state.r, b.state.v, b.work.force, b.work.wind
+    density = b.work.air[0]
+    for j in range(n.edges[r], n.edges[r + 1]):
+        i, k = n.tail[j], n.head[j]
+        t = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+        length = math.sqrt(dot(t, t))
+        t = (t[0] / length, t[1] / length, t[2] / length)
+        w = (
+            0.5 * (v[i, 0] + v[k, 0]) - wind[0],
+            0.5 * (v[i, 1] + v[k, 1]) - wind[1],
+            0.5 * (v[i, 2] + v[k, 2]) - wind[2],
+        )
+        along = dot(w, t)
+        across = math.sqrt(max(dot(w, w) - along * along, 0.0))
+        radius = 0.5 * (n.radii[j, 0] + n.radii[j, 1])
+        reynolds = density * across * 2.0 * radius / VISCOSITY
+        coefficient = 1.0 + 10.0 / math.pow(reynolds, 2.0 / 3.0) if reynolds > 0.0 else 0.0
+        normal = 0.5 * density * coefficient * 2.0 * radius * length * across
+        axial = 0.5 * density * SKIN_FRICTION * 2.0 * math.pi * radius * length * abs(along)
+        for c in range(3):
+            f = 0.5 * (normal * (w[c] - along * t[c]) + axial * along * t[c])
+            force[i, c] -= f
+            force[k, c] -= f
+
+
+@kernel
+def relax_cordes(b: Block, steps: int, skip: NDArray[bool_], first: int, last: int) -> None:
+    """Looks for a state of rest: steps of length one in which everything weighs as much as it is held stiffly, and all motion stops
+    whenever it goes uphill."""
+    n, x, v, q, w = b.nets, b.state.r, b.state.v, b.state.q, b.state.w
+    force, torque = b.work.force, b.work.torque
+    for r in range(first, last):
+        if skip[r]:
+            continue
+        for i in range(n.vertices[r], n.vertices[r + 1]):
+            for c in range(3):
+                v[i, c] = 0.0
+        for j in range(n.edges[r], n.edges[r + 1]):
+            for c in range(3):
+                w[j, c] = 0.0
+        copy_state(b, r, False)
+        for _ in range(steps):
+            add_torques(b, r)
+            for j in range(n.edges[r], n.edges[r + 1]):
+                i, k = n.tail[j], n.head[j]
+                e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+                f = segment_force(e, (0.0, 0.0, 0.0), n.length[j], n.stretch[j], 0.0)
+                for c in range(3):
+                    force[k, c] += f[c]
+                    force[i, c] -= f[c]
+            power, largest = 0.0, 0.0
+            for i in range(n.vertices[r], n.vertices[r + 1]):
+                for c in range(3):
+                    force[i, c] = 0.0 if n.held[i] else force[i, c] + b.work.external[i, c]
+                    power += force[i, c] * v[i, c]
+            for j in range(n.edges[r], n.edges[r + 1]):
+                for c in range(3):
+                    torque[j, c] = 0.0 if n.framed[j] else torque[j, c]
+                    power += torque[j, c] * w[j, c]
+            keep = 0.0 if power < 0.0 else 1.0
+            for i in range(n.vertices[r], n.vertices[r + 1]):
+                for c in range(3):
+                    v[i, c] = keep * v[i, c] + force[i, c] / n.heavy[i]
+                    x[i, c] += v[i, c]
+                    largest = max(largest, abs(v[i, c]))
+            for j in range(n.edges[r], n.edges[r + 1]):
+                for c in range(3):
+                    w[j, c] = keep * w[j, c] + torque[j, c] / n.heavy_frame[j, c]
+                q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (w[j, 0], w[j, 1], w[j, 2]))
+            _place_held(b, r, 1.0, 1.0)
+            if not largest > 0.0:
+                break
+        good = True
+        for i in range(n.vertices[r], n.vertices[r + 1]):
+            for c in range(3):
+                good = good and math.isfinite(x[i, c])
+        if not good:
+            copy_state(b, r, True)
+            b.work.report[r, FAILURES] += 1.0
+        stay(b, r)
+
+
+@kernel
+def measure_cordes(b: Block) -> None:
+    """Energies of stretching, bending, twisting and of the constraint."""
+    n, x, q = b.nets, b.state.r, b.state.q
+    for r in range(len(n.step)):
+        stretching = bending = twisting = tied = 0.0
+        for j in range(n.edges[r], n.edges[r + 1]):
+            i, k = n.tail[j], n.head[j]
+            way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+            long = math.sqrt(dot(way, way))
+            stretching += 0.5 * n.stretch[j] * n.length[j] * (long / n.length[j] - 1.0) ** 2
+            tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(load(q, j))) / long)
+        for e in range(n.elements[r], n.elements[r + 1]):
+            b_end = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll, e)
+            u = strains(_end(q, n.a[e], n.turned_a[e]), b_end, n.reach[e])
+            half = 0.5 * n.reach[e]
+            bending += half * n.stiffness[e, 0] * (n.sign[e] * u[0] - n.rest[e, 0]) ** 2
+            bending += half * n.stiffness[e, 1] * (n.sign[e] * u[1] - n.rest[e, 1]) ** 2
+            twisting += half * n.stiffness[e, 2] * (n.sign[e] * u[2] - n.rest[e, 2]) ** 2
+        b.work.energy[r, 0], b.work.energy[r, 1] = stretching, bending
+        b.work.energy[r, 2], b.work.energy[r, 3] = twisting, tied
+
+
+@kernel
+def forces_here(b: Block, force: Array, torque: Array) -> None:
+    """Elastic forces on points (V, 3) and torques on frames (E, 3) where all nets are, at rest: for tests."""
+    n, x = b.nets, b.state.r
+    for r in range(len(n.step)):
+        add_torques(b, r)
+        for j in range(n.edges[r], n.edges[r + 1]):
+            i, k = n.tail[j], n.head[j]
+            e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
+            f = segment_force(e, (0.0, 0.0, 0.0), n.length[j], n.stretch[j], 0.0)
+            for c in range(3):
+                b.work.force[k, c] += f[c]
+                b.work.force[i, c] -= f[c]
+    force[:] = b.work.force
+    torque[:] = b.work.torque

@@ -1,0 +1,168 @@
+"""The `der2008` block: Discrete Elastic Rods as published, behind the protocol of all models.
+
+Its free steps are the paper's. What they can't do, it does with the implicit steps of `der` on the same energy, for rods
+that hardly stretch: steps in which others push the rods, steps to look for rest, and those that would take too many explicit ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....compile.workers import Workers
+from ....contact.bodies.block import BodyBlock
+from ....contact.bodies.explicit import begin_bodies, end_bodies, groups_of
+from ....describe.attachment import Attachment
+from ....describe.scene import Entry, Hold
+from ....errors import Array
+from ...der.arrays import BACKWARD_EULER, Arrays, State, Step
+from ...der.block import DerBlock, Flags, Ints
+from ...der.stepping import FALLBACKS
+from ...protocol import Energies
+from .arrays import make_chain, make_motion, make_nodes
+from .build import build
+from .carried import Carried, can_carry, carry, with_carried_held
+from .carried_steps import measure_assemblies, step_assemblies
+from .damping import step_and_damp_rods
+from .projection import TOLERANCE
+from .stepping import respond, step_rods_explicitly
+
+
+class Der2008Block(DerBlock):
+    """It has an integrator of its own, whichever the simulation asks for."""
+
+    second_order = False
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        super().__init__(entries, holds, integrator="backward euler", tolerance=tolerance, workers=workers)
+        b = self.arrays
+        self._chain = make_chain(b)
+        self._nodes = make_nodes(len(self._chain.edge))
+        self._motion = make_motion(len(b.state.q), self._rods)
+        self._failed = np.zeros(self._rods, dtype=np.bool_)
+        self._projection = min(TOLERANCE, tolerance)
+        damped = bool(b.rods.damping_time.any())
+        self._start = State(*(array.copy() for array in b.state)) if damped else None
+        self._h = 0.0  # s, length of the last step
+        self._entries = entries
+        self._carried: Carried | None = None  # rods that carry bodies, and these
+        self._carrying = np.zeros(self._rods, dtype=np.bool_)
+
+    def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
+        return build(entries, holds)
+
+    def free_steps(
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: Flags | None = None,
+    ) -> None:
+        b = self.arrays
+        skip = self._none if skip is None else skip
+        if calm:
+            super().free_steps(h, count, point_forces, wind, air_density, drag_rate, True, skip)
+            self._measured = False
+            return
+        b.forces.force[:, :3] = point_forces
+        b.forces.wind[:] = wind
+        b.forces.drag_rate[0] = drag_rate
+        self._h = h * count
+        self._step_explicitly(h, count, air_density, skip)
+        stuck = self._failed & ~skip
+        if stuck.any():
+            super().free_steps(h, count, point_forces, wind, air_density, drag_rate, True, ~stuck)
+            b.log.report[stuck, FALLBACKS] += count
+            self._motion.inner[stuck] = count
+            self._measured = False
+
+    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, _impulse: Array) -> Flags:
+        """From now on `step_carried` steps rods that are attached to bodies, and these bodies, as published: those of the rods (R,)
+        for which that can be done. `attachments` come with the number of their rod, and are all that concern their bodies."""
+        b, entries = self.arrays, self._entries
+        meant = []
+        for rods, _ in groups_of(len(entries), bodies, attachments):
+            own = [(rod, one) for rod, one in attachments if rod in rods]
+            if can_carry(entries, own, b.rods.held[:, 0], b.rods.start):
+                meant += own
+        if meant:
+            self._carrying[[rod for rod, _ in meant]] = True
+            self._held = with_carried_held(b, entries, meant)
+            self._held_chain = make_chain(self._held)
+            self._carried = carry(self._held, self._held_chain, entries, meant, bodies)
+            self._body_block = bodies
+        return self._carrying
+
+    def step_carried(
+        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
+    ) -> None:
+        """Moves what `carry` said by h seconds. Kinematic bodies stay for now: they go their way with all others of the scene."""
+        if self._carried is None:
+            return
+        b, bodies, block = self._held, self._carried.bodies, self._body_block
+        b.forces.force[:, :3] = point_forces
+        b.forces.wind[:] = wind
+        b.forces.drag_rate[0] = drag_rate
+        self._h = h
+        step = Step(h, 1, BACKWARD_EULER, air_density, self._projection, 0, 0)
+        before = begin_bodies(bodies, block, gravity, wind, drag_rate)
+        count = len(self._carried.assemblies.rods) - 1
+        step_assemblies(b, self._held_chain, self._nodes, self._motion, self._carried, step, before, 0, count)
+        end_bodies(bodies, before)
+
+    def _step_explicitly(self, h: float, count: int, air_density: float, skip: Flags) -> None:
+        """With no steps it only measures."""
+        b, chain, nodes, motion, failed = self.arrays, self._chain, self._nodes, self._motion, self._failed
+        step = Step(h, max(count, 1), BACKWARD_EULER, air_density, self._projection, 0, 0)
+        start, benches, lanes = self._start, self._benches, self._lanes
+
+        def work(first: int, last: int, piece: int) -> None:
+            if start is not None and count > 0:
+                step_and_damp_rods(
+                    b, start, benches[piece], lanes[piece], chain, nodes, motion, step, skip, failed, first, last
+                )  # fmt: skip
+            else:
+                step_rods_explicitly(
+                    b, chain, nodes, motion, step, skip, failed, max(1 - count, 0), step.steps, first, last
+                )
+
+        self._workers.run(work, self._rods, len(b.state.q) * max(count, 1) * max(int(motion.inner.max()), 1))
+        self._measured = True
+
+    def solve(self, generalized: Array) -> None:
+        b, chain, nodes, motion = self.arrays, self._chain, self._nodes, self._motion
+        x, h = generalized.reshape(-1, 4), self._h
+        self._workers.run(
+            lambda first, last, piece: respond(b, chain, nodes, motion, h, x, first, last), self._rods, len(x)
+        )
+
+    def energies(self, gravity: Array) -> Energies:
+        if not self._measured:
+            self._step_explicitly(0.0, 0, 0.0, self._carrying)
+            if self._carried is not None:
+                count = len(self._carried.assemblies.rods) - 1
+                measure_assemblies(self._held, self._held_chain, self._nodes, self._motion, self._carried, 0, count)
+        return super().energies(gravity)
+
+    @property
+    def inner_steps(self) -> Ints:
+        """(R,) how many inner steps each rod took in the last free steps."""
+        return self._motion.inner
+
+    @property
+    def most_projections(self) -> Ints:
+        """(R,) the most iterations of the projection that any of the last steps took."""
+        return self._motion.most_iterations

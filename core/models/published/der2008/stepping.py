@@ -1,0 +1,286 @@
+"""Steps of the model as published: forces, symplectic Euler, projection, Bishop frames, quasistatic material frames.
+
+The step is explicit, so a step of the simulation is made of as many inner ones as its fastest vibration asks for. A rod that would
+need too many, or that an inner step leads astray, is left where it was and flagged: it takes an implicit step instead.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy import bool_
+from numpy.typing import NDArray
+
+from ....compile.jit import kernel, part
+from ....errors import Array
+from ....forces.air import cylinder_drag
+from ...der.arrays import Arrays, Rods, Step
+from ...der.evaluate import get, put
+from ...der.stages import between, place_frames
+from ...der.stepping import ITERATIONS, RESIDUAL
+from .arrays import Chain, Motion, Nodes
+from .forces import elastic_forces, longest_step, measure_energies
+from .frames import carry_frames, give_frames, relax_frames, take_frames
+from .projection import TOLERANCE, give_way, keep_lengths, project
+
+MOST_INNER = 50_000  # of one step
+WATCH = 16  # inner steps after which the longest stable step is asked for again
+MOST_HALVINGS = 6  # of an inner step
+USELESS = 0.1  # edges whose length is off by more after the projection: the step was too long
+
+Flags = NDArray[bool_]
+
+
+@kernel
+def step_rods_explicitly(
+    b: Arrays,
+    chain: Chain,
+    nodes: Nodes,
+    m: Motion,
+    step: Step,
+    skip: Flags,
+    failed: Flags,
+    begin: int,
+    stop: int,
+    first_rod: int,
+    last_rod: int,
+) -> None:
+    """Takes steps begin ... stop - 1 of step.steps with rods first_rod ... last_rod - 1 but those to skip; with none it only
+    measures. Rods that failed stay where they were."""
+    rods, state, forces, report = b.rods, b.state, b.forces, b.log.report
+    for r in range(first_rod, last_rod):
+        if skip[r]:
+            continue
+        first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
+        failed[r] = True
+        if not take_up(b, chain, nodes, m, r, begin / step.steps, stop > begin):
+            continue
+        good = True
+        damped = rods.damping_time[r] > 0.0
+        level = damped  # the speed is that of the moment of x, not half a step earlier
+        iterations, inner, most, residual = 0, 0, 0, 0.0
+        h = step.h
+        for done in range(begin, stop):
+            cylinder_drag(
+                rods.radii, rods.mass, m.x, m.v, forces.wind, step.air_density, forces.drag_rate[0], m.drag,
+                first, end, closed,
+            )  # fmt: skip
+            passed, count, left = 0.0, 0, 0  # of the step
+            halvings, start = 0, 0.0
+            while True:
+                if left == 0 or count % WATCH == 0:
+                    longest = longest_step(rods, chain, nodes, m.v, m.diagonal, r) / 2.0**halvings
+                    if left == 0 or h > longest:
+                        needed = math.ceil(step.h * (1.0 - passed) / longest)
+                        if not needed <= MOST_INNER:
+                            good = False
+                            break
+                        left = max(int(needed), 1)
+                        h = step.h * (1.0 - passed) / left
+                        start, count = passed, 0
+                        make_metric(rods, m, r, h)
+                        if level:
+                            _shift_speed(b, chain, nodes, m, r, -0.5 * h)
+                            level = False
+                now = 1.0 if left == 1 else start + (count + 1) * (h / step.h)
+                tries, worst = _inner_step(b, chain, nodes, m, r, h, (done + now) / step.steps, step.tolerance)
+                if not worst < USELESS or tries < 0:
+                    halvings += 1
+                    if halvings > MOST_HALVINGS or not go_back(b, chain, nodes, m, r, (done + passed) / step.steps):
+                        good = False
+                        break
+                    left = 0
+                    continue
+                iterations += tries
+                most = max(most, tries)
+                residual = max(residual, worst)
+                inner += 1
+                count += 1
+                left -= 1
+                passed = now
+                if left == 0:
+                    break
+            if not good:
+                break
+        if not good:
+            continue
+        failed[r] = False
+        if damped and stop > begin:
+            _shift_speed(b, chain, nodes, m, r, 0.5 * h)
+        measure_energies(chain, nodes, b.log.energy, r)
+        if stop > begin:
+            m.inner[r], m.most_iterations[r] = inner, most
+            report[r, ITERATIONS] += iterations
+            report[r, RESIDUAL] = max(report[r, RESIDUAL], residual)
+            give_frames(rods, state, chain, nodes, r)
+            for i in range(first, end):
+                for c in range(3):
+                    state.q[i, c] = m.x[i, c]
+                    state.v[i, c] = m.v[i, c]
+                state.q[i, 3], state.v[i, 3] = 0.0, 0.0
+                for c in range(4):
+                    state.a[i, c] = 0.0
+
+
+@part
+def take_up(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
+    """Takes the state, at a fraction of the step. To be ready to step, edges get their lengths, which gives no speed.
+
+    False if the state is of no use."""
+    rods, state, holds, frames = b.rods, b.state, b.holds, m.frames
+    first, end = rods.start[r], rods.start[r + 1]
+    for i in range(first, end):
+        put(m.x, i, get(state.q, i))
+        put(m.v, i, get(state.v, i))
+        if rods.edge_framed[i]:
+            frames.spin[i] = between(holds.spin[0, i], holds.spin[1, i], at)
+    place_frames(rods, holds, frames, first, end, at)
+    take_frames(rods, state, frames, chain, nodes, m.x, r)
+    if ready:
+        for i in range(first, end):
+            for c in range(6):
+                m.drag[i, c] = 0.0
+        make_metric(rods, m, r, 0.0)
+        _, worst = project(rods, m, r, TOLERANCE)
+        if not worst < math.inf:
+            return False
+    if not carry_frames(rods, holds, frames, chain, nodes, m.x, r, at):
+        return False
+    relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
+    return True
+
+
+@part
+def go_back(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
+    """Back to where an inner step began; its speed is still there."""
+    rods = b.rods
+    first, end = rods.start[r], rods.start[r + 1]
+    for i in range(first, end):
+        put(m.x, i, get(m.before, i))
+    place_frames(rods, b.holds, m.frames, first, end, at)
+    if not carry_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, at):
+        return False
+    relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
+    return True
+
+
+@part
+def make_metric(rods: Rods, m: Motion, r: int, h: float) -> None:
+    """The inverse of mass + h drag, per vertex; zero of what is held."""
+    drag, metric = m.drag, m.metric
+    for i in range(rods.start[r], rods.start[r + 1]):
+        if rods.held[i, 0]:
+            for c in range(6):
+                metric[i, c] = 0.0
+            continue
+        mass = rods.mass[i, 0]
+        xx, yx, yy = mass + h * drag[i, 0], h * drag[i, 1], mass + h * drag[i, 2]
+        zx, zy, zz = h * drag[i, 3], h * drag[i, 4], mass + h * drag[i, 5]
+        cx, cy, cz = yy * zz - zy * zy, zx * zy - yx * zz, yx * zy - yy * zx  # cofactors of the first row
+        f = 1.0 / (xx * cx + yx * cy + zx * cz)
+        metric[i, 0], metric[i, 1], metric[i, 3] = f * cx, f * cy, f * cz
+        metric[i, 2], metric[i, 4], metric[i, 5] = (
+            f * (xx * zz - zx * zx),
+            f * (yx * zx - xx * zy),
+            f * (xx * yy - yx * yx),
+        )
+
+
+@part
+def _inner_step(
+    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: float, at: float, tolerance: float
+) -> tuple[int, float]:
+    """Algorithm 1 of the paper, steps 6 to 11. Returns the iterations of the projection, and how far edges are off; -1 iterations
+    if the rod folded: its speed is then what it was."""
+    rods = b.rods
+    first, end = rods.start[r], rods.start[r + 1]
+    apply_forces(b, chain, nodes, m, r)
+    predict(b, m, r, h, at)
+    iterations, worst = project(rods, m, r, tolerance)
+    place_frames(rods, b.holds, m.frames, first, end, at)
+    if not worst < USELESS or not carry_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, at):
+        return -1, worst
+    relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
+    f = 1.0 / h
+    for i in range(first, end):
+        for c in range(3):
+            m.v[i, c] = f * (m.x[i, c] - m.before[i, c])
+    return iterations, worst
+
+
+@part
+def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
+    """Forces of loads, of elasticity, and of the wind on what does not move."""
+    rods, force, wind, drag = b.rods, b.forces.force, b.forces.wind, m.drag
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for c in range(3):
+            m.force[i, c] = force[i, c]
+        if drag[i, 0] != 0.0:
+            w = give_way(drag, i, (wind[0], wind[1], wind[2]))
+            for c in range(3):
+                m.force[i, c] += w[c]
+    elastic_forces(rods, chain, nodes, m.force, r)
+
+
+@part
+def _shift_speed(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: float) -> None:
+    """What forces give in so much time, but for what edges don't allow.
+
+    The speed of symplectic Euler belongs to half a step before its positions. Whoever takes some of it out from outside, as
+    internal damping does, must shift it to their moment: else a vibration is pushed that meets the pushes at the wrong phase."""
+    first, end = b.rods.start[r], b.rods.start[r + 1]
+    apply_forces(b, chain, nodes, m, r)
+    for i in range(first, end):
+        f = get(m.force, i)
+        put(m.before, i, give_way(m.metric, i, (by * f[0], by * f[1], by * f[2])))
+    keep_lengths(b.rods, m, m.before, r)
+    for i in range(first, end):
+        for c in range(3):
+            m.v[i, c] += m.before[i, c]
+
+
+@part
+def predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
+    """Symplectic Euler without constraints: x + h v', v' = (M + h D)^-1 (M v + h f). What is held is where it is held."""
+    rods, holds = b.rods, b.holds
+    x, v, before, force = m.x, m.v, m.before, m.force
+    for i in range(rods.start[r], rods.start[r + 1]):
+        put(before, i, get(x, i))
+        if rods.held[i, 0]:
+            for c in range(3):
+                x[i, c] = between(holds.position[0, i, c], holds.position[1, i, c], at)
+            continue
+        mass = rods.mass[i, 0]
+        w = give_way(
+            m.metric, i,
+            (mass * v[i, 0] + h * force[i, 0], mass * v[i, 1] + h * force[i, 1], mass * v[i, 2] + h * force[i, 2]),
+        )  # fmt: skip
+        for c in range(3):
+            x[i, c] += h * w[c]
+
+
+@kernel
+def respond(
+    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int
+) -> None:
+    """x (N, 4) becomes how far forces move the rods in a step of length h: through their mass, and such that edges keep
+    their lengths. Angles follow by themselves: they have no inertia, and are left at zero."""
+    rods = b.rods
+    for r in range(first_rod, last_rod):
+        first, end = rods.start[r], rods.start[r + 1]
+        inner = max(m.inner[r], 1)
+        # n steps of h / n under a force f: f / m (h / n)^2 (1 + 2 + ... + n), the first of them half as much if speed is shifted.
+        scale = 0.5 * h * h * (1.0 + (0.0 if rods.damping_time[r] > 0.0 else 1.0 / inner))
+        for i in range(first, end):
+            put(m.x, i, get(b.state.q, i))
+            for c in range(6):
+                m.drag[i, c] = 0.0
+        make_metric(rods, m, r, 0.0)
+        for i in range(first, end):
+            f = (scale * x[i, 0], scale * x[i, 1], scale * x[i, 2])
+            put(m.before, i, give_way(m.metric, i, f))
+        keep_lengths(rods, m, m.before, r)
+        for i in range(first, end):
+            for c in range(3):
+                x[i, c] = m.before[i, c]
+            x[i, 3] = 0.0

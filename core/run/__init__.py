@@ -1,0 +1,1 @@
+"""Time stepping: packs a scene into model blocks, advances it, returns frames."""

@@ -1,0 +1,133 @@
+"""Where the holds of a scene are: along their paths, or on the way to where they were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..describe.rotations import are_rotations
+from ..describe.scene import Scene
+from ..errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
+from ..models.protocol import ModelBlock
+from .motion import OTHER, POSITION, ROTATION, Motion
+
+SPIN = OTHER
+
+
+class HoldMotion(Motion):
+    """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds at a moment."""
+
+    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
+        """`ids` are the numbers of each block's holds."""
+        count = len(scene.holds)
+        self._holds = scene.holds
+        self.position = np.zeros((count, 3))
+        for block, of_block in zip(blocks, ids, strict=True):
+            if len(of_block):
+                self.position[of_block] = block.hold_positions()
+        super().__init__(self.position, np.tile(np.eye(3), (count, 1, 1)), np.zeros(count))
+        self._guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
+        # Who has a path, by what it gives: (numbers, functions).
+        self._pins = self._functions("pin", "slide")
+        self._orients = self._functions("orient")
+        self._clamps = self._functions("clamp", "slide clamp", "edge")
+        spun = [k for k, hold in enumerate(scene.holds) if hold.spin is not None]
+        self._spins: tuple[Any, list[Any]] = (np.array(spun, dtype=np.int64), [scene.holds[k].spin for k in spun])
+
+    def _functions(self, *kinds: str) -> tuple[Any, list[Any]]:
+        numbers = [k for k, hold in enumerate(self._holds) if hold.path is not None and hold.kind in kinds]
+        return np.array(numbers, dtype=np.int64), [self._holds[k].path for k in numbers]
+
+    @property
+    def state_size(self) -> int:
+        return 13 * len(self._holds)
+
+    def state(self) -> Array:
+        """Where all holds are, as a flat array."""
+        return np.concatenate([now.ravel() for now in self._now])
+
+    def restore(self, flat: Array) -> None:
+        """Goes back to where `state` was taken; what was aimed at is forgotten."""
+        count = len(self._holds)
+        for now, part in zip(self._now, np.split(flat, [3 * count, 12 * count]), strict=True):
+            now[:] = part.reshape(now.shape)
+        self._stop()
+
+    @property
+    def uneven(self) -> bool:
+        """True if holds move through the frame in another way than straight on."""
+        return self._guided or (self._moving and not np.array_equal(self._from[ROTATION], self._to[ROTATION]))
+
+    def poses(self) -> tuple[Array, Array, Array]:
+        return self._now
+
+    def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
+        """Says where holds are to be at the end of the frame."""
+        depth = dimensions(hold)
+        index = np.atleast_1d(np.asarray(hold)) if depth >= 0 else np.zeros(0)
+        if index.ndim != 1 or index.dtype.kind not in "iu" or np.any((index < 0) | (index >= len(self._holds))):
+            raise TendrilError("hold", hold, "give ids that scene.pin or scene.clamp returned")
+        shape = (len(index),) if depth == 1 else ()
+        checked: list[tuple[Array, Array]] = []
+        for name, value, goal, tail in (
+            ("position", position, self._to[POSITION], (3,)),
+            ("rotation", rotation, self._to[ROTATION], (3, 3)),
+            ("spin", spin, self._to[SPIN], ()),
+        ):
+            if value is not None:
+                wanted = (*shape, *tail)
+                values = array(name, value, wanted, f"give finite numbers of shape {wanted}")
+                if name == "rotation" and not np.all(are_rotations(values)):
+                    raise TendrilError(name, value, "give a rotation matrix: orthonormal columns, no mirror image")
+                if name == "position" and not np.all(are_places(values)):
+                    raise TendrilError(name, value, f"stay within {10 * LARGEST_SIZE:g} m of the origin")
+                checked.append((goal, values))
+        for goal, values in checked:
+            goal[index] = values
+        self._moving = self._moving or bool(checked)
+
+    def follow_paths(self, time: float) -> None:
+        numbers, functions = self._pins
+        self._take(POSITION, numbers, [function(time) for function in functions], are_places)
+        numbers, functions = self._orients
+        self._take(ROTATION, numbers, [function(time) for function in functions], are_rotations)
+        numbers, functions = self._clamps
+        pairs = [function(time) for function in functions]
+        pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
+        self._take(POSITION, numbers, [pair[0] for pair in pairs], are_places)
+        self._take(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
+        numbers, functions = self._spins
+        self._take(SPIN, numbers, [function(time) for function in functions], np.isfinite)
+
+    def _take(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
+        """Puts things to where values say, those that are finite, fit and are good."""
+        if not values:
+            return
+        shape = self._now[which].shape[1:]
+        try:
+            block = np.array(values)  # nearly always all are well-formed: all at once
+        except (TypeError, ValueError, OverflowError):
+            block = np.zeros(0)
+        if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
+            block = np.full((len(values), *shape), np.nan)
+            for k, value in enumerate(values):
+                one = usable(value, shape)
+                if one is not None:
+                    block[k] = one
+        finite = np.isfinite(block).reshape(len(values), -1).all(axis=1)
+        chosen = finite & good(np.where(finite.reshape(-1, *(1,) * len(shape)), block, 0.0))
+        self._put(which, numbers[chosen], block[chosen])
+
+
+def usable(value: Any, shape: tuple[int, ...]) -> Array | None:
+    """A value from a function of the user's, if it is finite and fits."""
+    try:
+        return array("value", value, shape, "give finite numbers")
+    except TendrilError:
+        return None
+
+
+def are_places(positions: Array) -> Any:
+    return np.abs(positions).max(axis=-1) <= 10.0 * LARGEST_SIZE

@@ -1,0 +1,204 @@
+"""How rods and nets are strained at a moment, edge by edge: what one colours them by.
+
+From positions and directors alone, so that it is the same for all models of rods; models with joints tell it of their own elements,
+because joints have frames that nobody else sees, those whose lengths are constraints tell their forces, and curved elements know
+better than the straight edges between their points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..describe.rod import Rod
+from ..describe.scene import Entry, RodId
+from ..errors import Array, TendrilError
+from ..models.alteration import Factors, strain_factors
+from ..models.protocol import ModelBlock
+from .frame import Place
+
+Ints = NDArray[np.int64]
+
+# Lengths of the others are constraints. Of these compact and clothoid know the forces.
+STRETCHING = ("der", "net", "corde")
+OWN = ("net", "compact", "corde", "clothoid")  # models that measure themselves
+
+
+@dataclass(frozen=True)
+class Strains:
+    """Of the moment it was made. All per edge, in the order of the rod's edges."""
+
+    _blocks: tuple[Array, ...] = field(repr=False)  # per block: (E, 3) stretch, bending, twist
+    _tension: tuple[Array | None, ...] = field(repr=False)  # per block: (E,) N
+    _places: Sequence[Place] = field(repr=False)  # per rod
+
+    def stretch(self, rod: RodId) -> Array:
+        """(m,) by which part an edge is longer than its natural length."""
+        return self._column(rod, 0)
+
+    def bending(self, rod: RodId) -> Array:
+        """(m,) 1/m: how much more, or otherwise, an edge is curved than in the natural shape."""
+        return self._column(rod, 1)
+
+    def twist(self, rod: RodId) -> Array:
+        """(m,) rad/m beyond that of the natural shape, right-handed about the edge. Half a turn between two edges is the most that
+        one can tell."""
+        return self._column(rod, 2)
+
+    def tension(self, rod: RodId) -> Array:
+        """(m,) N, negative where an edge is pushed together. That of compact rods and of clothoids is what they carried in the last
+        step. Refused for models that do not know it."""
+        place = self._places[rod]
+        tension = self._tension[place.block]
+        if tension is None:
+            known = ", ".join(dict.fromkeys((*STRETCHING, *OWN)))
+            raise TendrilError("rod", rod, f"its model does not know the tension: models that do are {known}")
+        return tension[place.first_edge : place.end_edge]
+
+    def knows_tension(self, rod: RodId) -> bool:
+        """Whether the tension is known."""
+        return self._tension[self._places[rod].block] is not None
+
+    def of_rods(self, first: RodId, count: int) -> tuple[Array, Array]:
+        """Tension and twist of all edges of rods that were added one after the other to one model. A tension that is not known is
+        zero."""
+        place = self._places[first]
+        edges = slice(place.first_edge, self._places[first + count - 1].end_edge)
+        tension, twist = self._tension[place.block], self._blocks[place.block][edges, 2]
+        return (np.zeros(len(twist)) if tension is None else tension[edges]), twist
+
+    def _column(self, rod: RodId, column: int) -> Array:
+        place = self._places[rod]
+        return self._blocks[place.block][place.first_edge : place.end_edge, column]
+
+
+class NaturalShape:
+    """What the strains of a block are compared with. Rods one after the other, all at once."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        from ..models.der.build import _shapes  # here: most who import this never need it
+
+        self.tail, self.head = _ends(entries)
+        self.rest_length = np.concatenate([entry.rod.rest_lengths for entry in entries])
+        self.stretching = np.concatenate([entry.rod.stretch for entry in entries])
+        self.elements = _elements(entries)
+        a, b = self.elements.T
+        self._length = 0.5 * (self.rest_length[a] + self.rest_length[b])
+        counts = np.bincount(self.elements.ravel(), minlength=len(self.tail))
+        self._share = 1.0 / np.maximum(counts, 1.0)
+        self._rest = np.zeros((len(a), 5))
+        first = 0
+        for entry in entries:
+            if not isinstance(entry.rod, Rod):
+                continue
+            rest = _shapes(entry.rod)[1]
+            count = entry.rod.edge_count if entry.rod.closed else entry.rod.edge_count - 1
+            here = slice(first, first + count)
+            if rest is not None:
+                local = _pairs(entry.rod.edge_count, entry.rod.closed)
+                self._rest[here] = _angles(rest.tangents, rest.directors, local)
+            self._rest[here, 4] += entry.rod.rest_twist * self._length[here]
+            first += count
+        self._described = self.rest_length.copy(), self._rest.copy()
+
+    def alter(self, edges: slice, factors: Factors) -> None:
+        self.rest_length[edges] = self._described[0][edges] * factors.length
+        mine = (self.elements[:, 0] >= edges.start) & (self.elements[:, 0] < edges.stop)
+        self._rest[mine] = self._described[1][mine] * strain_factors(factors)
+        self._length[mine] = 0.5 * self.rest_length[self.elements[mine]].sum(axis=1)
+
+    def measure(self, x: Array, directors: Array) -> Array:
+        """(E, 3) stretch, bending, twist of edges, from vertices x and the edges' directors."""
+        edges = x[self.head] - x[self.tail]
+        lengths = np.linalg.norm(edges, axis=1)
+        out = np.zeros((len(lengths), 3))
+        out[:, 0] = lengths / self.rest_length - 1.0
+        if len(self.elements):
+            t = edges / np.maximum(lengths, 1e-300)[:, None]
+            bent = _angles(t, directors, self.elements) - self._rest
+            turn = (bent[:, 4] + np.pi) % (2.0 * np.pi) - np.pi
+            self._to_edges(np.sqrt(0.5 * (bent[:, :4] ** 2).sum(axis=1)) / self._length, out[:, 1])
+            self._to_edges(turn / self._length, out[:, 2])
+        return out
+
+    def _to_edges(self, values: Array, out: Array) -> None:
+        """The mean of the elements at the two ends of an edge."""
+        for side in range(2):
+            out += np.bincount(self.elements[:, side], values, len(out))
+        out *= self._share
+
+
+class StrainGauge:
+    """Reads the strains of a simulation."""
+
+    def __init__(self, entries: Sequence[Sequence[Entry]], places: Sequence[Place]) -> None:
+        """`entries` are those of each block."""
+        self._naturals = [NaturalShape(of_block) for of_block in entries]
+        self._models = [of_block[0].model for of_block in entries]
+        self._places = places
+
+    def alter(self, rod: RodId, factors: Factors) -> None:
+        """The rod is other than it was described."""
+        place = self._places[rod]
+        self._naturals[place.block].alter(slice(place.first_edge, place.end_edge), factors)
+
+    def read(self, blocks: Sequence[ModelBlock], samples: Sequence[tuple[Array, Array]]) -> Strains:
+        """`samples` are positions of vertices and directors of edges, per block."""
+        found: list[Array] = []
+        tensions: list[Array | None] = []
+        for block, natural, model, (x, directors) in zip(blocks, self._naturals, self._models, samples, strict=True):
+            if model in OWN:
+                found.append(block.strains())  # type: ignore[attr-defined]
+                tensions.append(block.tension())  # type: ignore[attr-defined]
+            else:
+                found.append(natural.measure(x, directors))
+                tensions.append(natural.stretching * found[-1][:, 0] if model in STRETCHING else None)
+        return Strains(tuple(found), tuple(tensions), self._places)
+
+
+def _ends(entries: Sequence[Entry]) -> tuple[Ints, Ints]:
+    tails, heads, start = [], [], 0
+    for entry in entries:
+        rod = entry.rod
+        if isinstance(rod, Rod):
+            tail = np.arange(rod.edge_count)
+            ends = np.stack([tail, (tail + 1) % rod.vertex_count], axis=1)
+        else:
+            ends = rod.edges
+        tails.append(start + ends[:, 0])
+        heads.append(start + ends[:, 1])
+        start += rod.vertex_count
+    return np.concatenate(tails), np.concatenate(heads)
+
+
+def _elements(entries: Sequence[Entry]) -> Ints:
+    """(L, 2) edges that follow one another along rods."""
+    found, start = [np.zeros((0, 2), np.int64)], 0
+    for entry in entries:
+        if isinstance(entry.rod, Rod):
+            found.append(start + _pairs(entry.rod.edge_count, entry.rod.closed))
+        start += entry.rod.edge_count
+    return np.concatenate(found)
+
+
+def _pairs(edges: int, closed: bool) -> Ints:
+    first = np.arange(edges if closed else edges - 1)
+    return np.stack([first, (first + 1) % edges], axis=1)
+
+
+def _angles(t: Array, d1: Array, elements: Ints) -> Array:
+    """(L, 5) of pairs of edges: curvature in the frame of the first edge (2) and of the second (2), and twist; as angles."""
+    a, b = elements.T
+    ta, tb, da, db = t[a], t[b], d1[a], d1[b]
+    chi = np.maximum(1.0 + np.einsum("ij,ij->i", ta, tb), 1e-12)
+    axis = np.cross(ta, tb)
+    bend = 2.0 * axis / chi[:, None]
+    # The director of a, carried over to b by the smallest rotation.
+    carried = np.einsum("ij,ij->i", ta, tb)[:, None] * da + np.cross(axis, da)
+    carried += (np.einsum("ij,ij->i", axis, da) / chi)[:, None] * axis
+    twist = np.arctan2(np.einsum("ij,ij->i", np.cross(carried, db), tb), np.einsum("ij,ij->i", carried, db))
+    across = (np.cross(ta, da), -da, np.cross(tb, db), -db)
+    return np.stack([*(np.einsum("ij,ij->i", bend, d) for d in across), twist], axis=1)

@@ -1,0 +1,145 @@
+"""What acts on rods from outside: gravity, loads, force fields, the air. All but the loads may change from frame to frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..describe.fields import Field, check_fields
+from ..describe.scene import RodId, Scene
+from ..errors import Array, not_negative, number, vector, whole
+from ..models.protocol import WHOLE, ModelBlock
+from .frame import Place
+from .holds import usable
+
+
+class Surroundings:
+    def __init__(
+        self,
+        scene: Scene,
+        blocks: Sequence[ModelBlock],
+        vertices: Sequence[NDArray[np.int64]],
+        places: Sequence[Place],
+    ) -> None:
+        """`vertices` are the rows of each block's vertices."""
+        self.gravity, self.wind = scene.gravity, scene.wind
+        self.air_density, self.drag = scene.air_density, scene.drag
+        self.forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in blocks]  # N on all sample points
+        self._blocks = blocks
+        self._loads = [
+            (load.force, places[load.rod].block, vertices[places[load.rod].block][places[load.rod].first + load.vertex])
+            for load in scene.loads
+        ]
+        self._timed = any(callable(force) for force, _, _ in self._loads)
+        self._rods: list[tuple[int, slice]] = []  # of each rod: its block, and its sample points there
+        counts = [0] * len(blocks)
+        for place in places:
+            starts = blocks[place.block].sample_start
+            k = counts[place.block]
+            self._rods.append((place.block, slice(int(starts[k]), int(starts[k + 1]))))
+            counts[place.block] += 1
+        self._lightness: list[Array | None] = [None] * len(
+            blocks
+        )  # (samples, 1) how much gravity counts; None: as it is
+        self._fields: list[tuple[tuple[int, ...] | None, Array]] = []  # rods, and the numbers of what acts on them
+        self._surfaces: list[Field] = []
+        self.change(fields=scene.fields)
+
+    @property
+    def uneven(self) -> bool:
+        """True if forces differ from substep to substep."""
+        return self._timed or self._has_fields
+
+    @property
+    def _has_fields(self) -> bool:
+        return bool(self._fields or self._surfaces)
+
+    def change(
+        self,
+        gravity: ArrayLike | None = None,
+        wind: ArrayLike | None = None,
+        air_density: float | None = None,
+        drag: float | None = None,
+        fields: Sequence[Field] | None = None,
+        gravity_weights: Mapping[RodId, float] | None = None,
+    ) -> None:
+        """From now on. What is not given stays; of gravity's weights, those of rods that are not named are 1."""
+        new_gravity = self.gravity if gravity is None else vector("gravity", gravity)
+        new_wind = self.wind if wind is None else vector("wind", wind)
+        new_air = self.air_density if air_density is None else not_negative("air_density", air_density, "kg/m^3")
+        new_drag = self.drag if drag is None else not_negative("drag", drag, "1/s")
+        new_weights = self._lightness if gravity_weights is None else self._weights_of_samples(gravity_weights)
+        if fields is not None:
+            found = check_fields(fields, len(self._rods))
+            together: dict[tuple[int, ...] | None, list[Array]] = {}
+            for field in found:
+                if field.shape != "surface":
+                    together.setdefault(None if field.rods is None else tuple(field.rods), []).append(field.numbers())
+            self._fields = [(rods, np.concatenate(packed)) for rods, packed in together.items()]
+            self._surfaces = [field for field in found if field.shape == "surface"]
+        self.gravity, self.wind, self.air_density, self.drag = new_gravity, new_wind, new_air, new_drag
+        self._lightness = new_weights
+
+    def _weights_of_samples(self, of_rods: Mapping[RodId, float]) -> list[Array | None]:
+        found: list[Array | None] = [None] * len(self._blocks)
+        for rod, weight in of_rods.items():
+            block, rows = self._rods[whole("rod", rod, 0, len(self._rods) - 1)]
+            of_block = found[block]
+            if of_block is None:
+                of_block = found[block] = np.ones((len(self.forces[block]), 1))
+            of_block[rows] = number("gravity weight", weight)
+        return found
+
+    def act(self, time: float, h: float) -> None:
+        """Writes the forces of a moment, for a step of length h."""
+        masses = self._masses() if self._has_fields else []
+        for block, forces, weights in zip(self._blocks, self.forces, self._lightness, strict=True):
+            block.weight(self.gravity, forces, WHOLE if weights is None else weights)
+        for force, block_number, row in self._loads:
+            f = usable(
+                force(time) if callable(force) else force, (3,)
+            )  # a function of the user's may fail: then no load
+            if f is not None:
+                self.forces[block_number][row] += f
+        if masses:
+            self._act_by_fields(h, masses)
+
+    def _masses(self) -> list[Array]:
+        """(samples,) of all blocks: rods may grow. Before gravity acts: a block keeps in mind what weight it told last."""
+        found = []
+        for block, forces in zip(self._blocks, self.forces, strict=True):
+            block.weight(np.array([1.0, 0.0, 0.0]), forces)
+            found.append(forces[:, 0].copy())
+        return found
+
+    def _act_by_fields(self, h: float, masses: Sequence[Array]) -> None:
+        from ..forces.field_kernels import apply_fields  # here: most scenes have none, and need not compile it
+
+        for number_of_block, (block, forces, mass) in enumerate(zip(self._blocks, self.forces, masses, strict=True)):
+            x, v = np.ascontiguousarray(block.positions()), np.ascontiguousarray(block.velocities())
+            starts = np.asarray(block.sample_start)
+            number_in_rod = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+            for rods, fields in self._fields:
+                apply_fields(fields, number_in_rod, x, v, self._of_rods(rods, number_of_block, mass), h, forces)
+            for field in self._surfaces:
+                _act_from_surface(field, x, v, self._of_rods(field.rods, number_of_block, mass), h, forces)
+
+    def _of_rods(self, rods: Sequence[RodId] | None, block: int, mass: Array) -> Array:
+        """Only of these rods; what has no mass feels no field."""
+        if rods is None:
+            return mass
+        chosen = np.zeros_like(mass)
+        for rod in rods:
+            its_block, rows = self._rods[rod]
+            if its_block == block:
+                chosen[rows] = mass[rows]
+        return chosen
+
+
+def _act_from_surface(field: Field, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
+    from ..forces.surface_kernels import apply_surface, balls_around
+
+    vertices, triangles = np.asarray(field.vertices), np.asarray(field.triangles)
+    apply_surface(field.numbers()[0], vertices, triangles, balls_around(vertices, triangles), x, v, mass, h, forces)

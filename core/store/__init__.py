@@ -1,0 +1,1 @@
+"""Persistence: frame caches on disk, scene files, and the command line."""

@@ -1,0 +1,330 @@
+"""Frames on disk: append-only, checked, resumable, memory-mapped.
+
+A file is a header and then records of one size, so frame k lies at a known place. All numbers are little-endian.
+
+    header   magic 8s, version u32, state size u64, first frame i64, fingerprint 128s, crc32 of all before u32
+    record   magic 4s, crc32 of the state u32, frame number i64, state: float64 times state size
+
+A kill loses at most the record in work: what is cut short or damaged at the end is dropped when the file is opened.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import Array, TendrilError, array, whole
+from .lock import WriterLock
+
+VERSION = 1
+_MAGIC = b"TENDRILC"
+_HEADER = struct.Struct("<8sIQq128sI")
+_RECORD_MAGIC = b"FRAM"
+_RECORD_HEAD = np.dtype([("magic", "S4"), ("crc", "<u4"), ("frame", "<i8")])
+_FINGERPRINT_SIZE = 128
+_LARGEST_STATE = 2**40
+_LARGEST_FRAME = 2**31
+
+FilePath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a cache says about itself; checked when made, be it from a call or from a file."""
+
+    fingerprint: str
+    state_size: int
+    first_frame: int
+
+    def __post_init__(self) -> None:
+        text = self.fingerprint
+        plain = isinstance(text, str) and text.isascii() and text.isprintable()
+        if not plain or not 0 < len(text) <= _FINGERPRINT_SIZE:
+            raise TendrilError("fingerprint", text, f"give 1 to {_FINGERPRINT_SIZE} plain characters")
+        object.__setattr__(self, "state_size", whole("state_size", self.state_size, 1, _LARGEST_STATE))
+        first = whole("first_frame", self.first_frame, -_LARGEST_FRAME, _LARGEST_FRAME)
+        object.__setattr__(self, "first_frame", first)
+
+    def pack(self) -> bytes:
+        fields = (_MAGIC, VERSION, self.state_size, self.first_frame, self.fingerprint.encode())
+        return _HEADER.pack(*fields, zlib.crc32(_HEADER.pack(*fields, 0)[:-4]))
+
+    @staticmethod
+    def unpack(data: bytes, path: Path) -> _Header:
+        if len(data) < _HEADER.size or not data.startswith(_MAGIC):
+            raise TendrilError("cache", str(path), "this is not a cache of Tendril: name another file")
+        _, version, state_size, first_frame, fingerprint, crc = _HEADER.unpack(data)
+        if version != VERSION:
+            cure = f"it is of format {version} and this is Tendril with format {VERSION}: bake it again"
+            raise TendrilError("cache", str(path), cure)
+        damaged = TendrilError("cache", str(path), "its header is damaged: delete it and bake again")
+        if crc != zlib.crc32(data[:-4]):
+            raise damaged
+        try:
+            return _Header(fingerprint.rstrip(b"\0").decode("ascii"), state_size, first_frame)
+        except ValueError:
+            raise damaged from None
+
+
+class FrameCache:
+    """The states of successive frames in a file. Made by `create` or `open`; use it in a `with`, or close it."""
+
+    def __init__(self, path: Path, file: FileIO, header: _Header, lock: WriterLock | None) -> None:
+        self.path = path
+        self._file = file
+        self._header = header
+        self._lock = lock
+        self._mapping: mmap.mmap | None = None
+        self._record_size = _RECORD_HEAD.itemsize + 8 * header.state_size
+        size = os.fstat(file.fileno()).st_size
+        # The header may promise states of any size: nothing is believed that the file's length doesn't bear out.
+        self._count = (size - _HEADER.size) // self._record_size
+        self._count = self._count_without_bad_tail()
+        if lock is not None and size > self._end:
+            self._mapping = None
+            file.truncate(self._end)
+
+    @staticmethod
+    def create(path: FilePath, fingerprint: str, state_size: int, first_frame: int) -> FrameCache:
+        """A new cache without frames, to be appended to. The file appears at once and whole, or not at all."""
+        header = _Header(fingerprint, state_size, first_frame)
+        target = _resolve(path)
+        with ExitStack() as undo, _said_plainly(target):
+            lock = WriterLock(target)
+            undo.callback(lock.release)
+            if os.path.lexists(target):
+                raise TendrilError("cache", str(target), "it exists already: open it, delete it or name another")
+            with _replacing(target) as new:
+                new.write(header.pack())
+            file = FileIO(target, "r+")
+            undo.callback(file.close)
+            cache = FrameCache(target, file, header, lock)
+            undo.pop_all()
+            return cache
+
+    @staticmethod
+    def open(path: FilePath, fingerprint: str | None = None, *, writable: bool = False) -> FrameCache:
+        """An existing cache, to be read, or with `writable` to be appended to as well.
+
+        It must have the given fingerprint, if one is given.
+        """
+        target = _resolve(path)
+        with ExitStack() as undo, _said_plainly(target):
+            if not stat.S_ISREG(os.stat(target).st_mode):
+                raise TendrilError("cache", str(target), "this is not a file: name another")
+            lock = None
+            if writable:
+                lock = WriterLock(target)
+                undo.callback(lock.release)
+            file = FileIO(target, "r+" if writable else "r")
+            undo.callback(file.close)
+            header = _Header.unpack(file.read(_HEADER.size), target)
+            if fingerprint is not None and fingerprint != header.fingerprint:
+                cure = "it belongs to another scene or to other settings: name another cache, or delete this one"
+                raise TendrilError("cache", str(target), cure)
+            cache = FrameCache(target, file, header, lock)
+            undo.pop_all()
+            return cache
+
+    @property
+    def fingerprint(self) -> str:
+        return self._header.fingerprint
+
+    @property
+    def state_size(self) -> int:
+        return self._header.state_size
+
+    @property
+    def frames(self) -> range:
+        """The numbers of the frames it holds. Opened for reading it holds what it held then, whoever appends since."""
+        first = self._header.first_frame
+        return range(first, first + self._count)
+
+    @property
+    def last(self) -> int | None:
+        """The number of the last frame; None while there is no frame."""
+        return self.frames[-1] if self._count else None
+
+    def append(self, frame_number: int, state: ArrayLike) -> None:
+        """Writes one more frame. It is out of this process, and safe from its end, when this returns."""
+        self._check_writable()
+        following = self.frames.stop
+        if whole("frame_number", frame_number, -_LARGEST_FRAME) != following:
+            raise TendrilError("frame_number", frame_number, f"frames follow one another: the next is {following}")
+        values = array("state", state, (self.state_size,), f"give an array of {self.state_size} numbers")
+        payload = values.astype("<f8", copy=False).tobytes()
+        head = np.array((_RECORD_MAGIC, zlib.crc32(payload), following), dtype=_RECORD_HEAD)
+        with _said_plainly(self.path):
+            self._file.seek(self._end)
+            rest = memoryview(head.tobytes() + payload)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        # Only now: an interrupted write is written over by the next.
+        self._count += 1
+
+    def read(self, frame_number: int) -> Array:
+        """The state of a frame, checked: a read-only view of the file, which stays good when the cache is closed."""
+        number = self._held(frame_number)
+        with _said_plainly(self.path):
+            if not self._is_good(number):
+                raise TendrilError("frame_number", number, "this frame is damaged in the cache: bake again from it on")
+            return self._view(number, self.state_size)
+
+    def head(self, frame_number: int, count: int) -> Array:
+        """The first numbers of a frame's state, as they are: for who has a check sum of his own, and wants to read no more."""
+        number = self._held(frame_number)
+        count = whole("count", count, 0, self.state_size)
+        with _said_plainly(self.path):
+            return self._view(number, count)
+
+    def _held(self, frame_number: int) -> int:
+        number = whole("frame_number", frame_number, -_LARGEST_FRAME)
+        if number not in self.frames:
+            held = f"frames {self.frames[0]} to {self.last}" if self._count else "no frames yet"
+            raise TendrilError("frame_number", number, f"the cache holds {held}")
+        return number
+
+    def _view(self, number: int, count: int) -> Array:
+        return np.frombuffer(self._map(), "<f8", count, self._offset(number) + _RECORD_HEAD.itemsize)
+
+    def truncate_after(self, frame: int) -> None:
+        """Forgets all frames after this one."""
+        self._check_writable()
+        keep = whole("frame", frame, self._header.first_frame - 1) - self._header.first_frame + 1
+        if keep >= self._count:
+            return
+        # A shorter copy takes the file's place: to cut the file itself would pull it from under the views into it.
+        with _said_plainly(self.path):
+            with _replacing(self.path) as new:
+                self._file.seek(0)
+                _copy(self._file, new, _HEADER.size + keep * self._record_size)
+                self._mapping = None
+                self._file.close()
+            self._file = FileIO(self.path, "r+")
+        self._count = keep
+
+    def close(self) -> None:
+        self._mapping = None
+        if not self._file.closed:
+            with _said_plainly(self.path):
+                if self._lock is not None:
+                    os.fsync(self._file.fileno())
+                self._file.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> FrameCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def _end(self) -> int:
+        return _HEADER.size + self._count * self._record_size
+
+    def _offset(self, number: int) -> int:
+        return _HEADER.size + (number - self._header.first_frame) * self._record_size
+
+    def _check_writable(self) -> None:
+        if self._lock is None or self._file.closed:
+            raise TendrilError("cache", str(self.path), "it is not open for writing: open it with writable=True")
+        if not self._lock.is_held:
+            raise TendrilError("cache", str(self.path), "its lock file is gone, another may write it: open it anew")
+
+    def _map(self) -> mmap.mmap:
+        """The file up to the last frame, in memory. Touching it beyond the file's end would kill the process, so the
+        length is looked at each time: another program may have cut the file."""
+        if self._file.closed:
+            raise TendrilError("cache", str(self.path), "it is closed: open it again")
+        if os.fstat(self._file.fileno()).st_size < self._end:
+            raise TendrilError("cache", str(self.path), "the file was cut short meanwhile: open it again")
+        if self._mapping is None or len(self._mapping) < self._end:
+            try:
+                self._mapping = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)
+            except (ValueError, OverflowError):
+                raise TendrilError("cache", str(self.path), "it cannot be mapped into memory: open it again") from None
+        return self._mapping
+
+    def _is_good(self, number: int) -> bool:
+        mapping, start = self._map(), self._offset(number)
+        head = np.frombuffer(mapping, _RECORD_HEAD, 1, start)[0]
+        with memoryview(mapping) as view:
+            crc = zlib.crc32(view[start + _RECORD_HEAD.itemsize : start + self._record_size])
+        return bool(head["magic"] == _RECORD_MAGIC and head["frame"] == number and head["crc"] == crc)
+
+    def _count_without_bad_tail(self) -> int:
+        """How many frames there are up to the last good one: a few steps back at most, unless the file is no cache."""
+        count, stride = self._count, 1
+        first = self._header.first_frame
+        while count > 0:
+            stride = min(2 * stride, count, 65536)
+            start = count - stride
+            offset = self._offset(first + start)
+            heads: np.ndarray[Any, Any] = np.ndarray(stride, _RECORD_HEAD, self._map(), offset, (self._record_size,))
+            fits = (heads["magic"] == _RECORD_MAGIC) & (heads["frame"] == np.arange(start, count) + first)
+            for index in np.flatnonzero(fits)[::-1]:
+                if self._is_good(first + start + int(index)):
+                    return start + int(index) + 1
+            count = start
+        return 0
+
+
+def _resolve(path: FilePath) -> Path:
+    try:
+        return Path(os.path.realpath(os.fspath(path)))
+    except (TypeError, ValueError, OSError):
+        raise TendrilError("cache", path, "give the path of a file") from None
+
+
+@contextmanager
+def _said_plainly(path: Path) -> Iterator[None]:
+    """What the system refuses, a full disk for instance, is told in one sentence too."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise TendrilError("cache", str(path), "there is no such file or folder: check the path") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise TendrilError("cache", str(path), f"the system says: {reason}") from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[FileIO]:
+    """A new file that takes the place of `path` when all went well. Whoever calls it holds the lock."""
+    new = path.with_name(path.name + ".new")
+    try:
+        with FileIO(new, "w") as file:
+            yield file
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.remove(new)
+        raise
+
+
+def _copy(source: FileIO, target: FileIO, size: int) -> None:
+    while size > 0:
+        piece = source.read(min(size, 1 << 22))
+        if not piece:
+            raise OSError("the file was cut short meanwhile")
+        size -= len(piece)
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[target.write(rest) :]

@@ -1,0 +1,133 @@
+"""One writer per file: a lock file beside it that names the process which writes.
+
+Plain files work alike on every system. A lock whose process is gone is taken over, so a kill needs no cleaning up.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import TendrilError
+
+# What takes an instant, and has not happened after this many seconds, was ended by a kill in between.
+_LONG_AGO = 10.0
+
+_held: set[str] = set()  # the owners, as they stand in the locks, that live in this process
+
+
+class WriterLock:
+    """Held from when it is made until `release`, or until nobody has it any more."""
+
+    def __init__(self, target: Path) -> None:
+        self.path = target.with_name(target.name + ".lock")
+        self._owner = f"{os.getpid()} {socket.gethostname()} {uuid.uuid4().hex}\n"
+        handle = self._acquire()
+        _held.add(self._owner)
+        self._release = weakref.finalize(self, _release, self.path, handle, self._owner)
+
+    def release(self) -> None:
+        self._release()
+
+    @property
+    def is_held(self) -> bool:
+        """False once somebody has removed the lock file, or has taken it over."""
+        return bool(self._release.alive) and _read(self.path) == self._owner
+
+    def _acquire(self) -> int:
+        for _ in range(100):  # each turn another process was quicker to take over the same abandoned lock
+            try:
+                # It stays open: Windows then keeps others from removing it, which tells a living lock from a dead one.
+                handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            except FileExistsError:
+                self._take_over()
+            else:
+                try:
+                    os.write(handle, self._owner.encode())
+                except OSError:
+                    os.close(handle)
+                    os.remove(self.path)
+                    raise
+                return handle
+        raise self._busy("one of many")
+
+    def _take_over(self) -> None:
+        """Removes an abandoned lock, one process at a time: two at once might remove the fresh lock of a third."""
+        guard = self.path.with_name(self.path.name + ".takeover")
+        try:
+            os.close(os.open(guard, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        except FileExistsError:
+            if _is_old(guard):
+                with suppress(FileNotFoundError):
+                    os.remove(guard)
+            time.sleep(0.01)
+            return
+        try:
+            owner = _read(self.path)
+            if owner is None:
+                return
+            who = " on ".join(owner.split()[:2])
+            if not self._is_abandoned(owner):
+                raise self._busy(who)
+            try:
+                os.remove(self.path)
+            except PermissionError:
+                raise self._busy(who) from None
+        finally:
+            with suppress(FileNotFoundError):
+                os.remove(guard)
+
+    def _is_abandoned(self, owner: str) -> bool:
+        try:
+            process, host, _ = owner.split()
+            number = int(process)
+        except ValueError:
+            return _is_old(self.path)
+        if host != socket.gethostname():
+            return False  # no way to tell
+        if number == os.getpid():
+            return owner not in _held
+        return os.name == "nt" or not _is_running(number)
+
+    def _busy(self, who: str) -> TendrilError:
+        cure = f"another process ({who}) writes this cache: wait for it, or delete the lock file if it is gone"
+        return TendrilError("lock", str(self.path), cure)
+
+
+def _is_running(process: int) -> bool:
+    if process <= 0:
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - os.stat(path).st_mtime > _LONG_AGO
+    except FileNotFoundError:
+        return False
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes()[:400].decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+
+
+def _release(path: Path, handle: int, owner: str) -> None:
+    _held.discard(owner)
+    os.close(handle)
+    if _read(path) == owner:
+        with suppress(FileNotFoundError):
+            os.remove(path)

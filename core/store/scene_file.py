@@ -1,0 +1,81 @@
+"""Scenes written as Python files: a file that defines `scene`, or a function `build()` that returns one."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import traceback
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..describe.scene import Scene
+from ..errors import TendrilError
+
+_MODULE = "tendril_scene"
+
+
+def load_scene(file: str) -> tuple[Scene, str]:
+    """The scene of a file, and a digest that changes whenever the scene does."""
+    try:
+        source = Path(file).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise TendrilError("scene", file, f"it cannot be read ({reason.lower()}): name a Python file") from None
+    scene = _run(file, source)
+    digest = scene.fingerprint()
+    if _moves_by_functions(scene):
+        # A scene can't look into its functions of time, but here is the text that makes them.
+        digest = hashlib.sha256(digest.encode() + source).hexdigest()
+    return scene, digest
+
+
+@contextmanager
+def blaming(file: str, always: bool = False) -> Iterator[None]:
+    """What the code of a scene file raises, now or later in its functions of time, is told in one sentence.
+
+    Errors that arise elsewhere pass, unless it is `always` the file's fault."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        line = _line(error, file)
+        if line is None and not always:
+            raise
+        place = "it" if line is None else f"line {line}"
+        text = str(error) if isinstance(error, TendrilError) else f"{type(error).__name__}: {error}"
+        raise TendrilError("scene", file, f"{place} fails with {' '.join(text.split())}") from error
+
+
+def _run(file: str, source: bytes) -> Scene:
+    # Compiled here and not imported: that leaves no __pycache__ beside the user's file.
+    module = types.ModuleType(_MODULE)
+    module.__file__ = file
+    folder = str(Path(file).resolve().parent)
+    sys.modules[_MODULE] = module
+    sys.path.insert(0, folder)  # as Python does for a script, so that it finds its neighbours
+    try:
+        with blaming(file, always=True):
+            exec(compile(source, file, "exec"), module.__dict__)
+            scene = getattr(module, "scene", None)
+            if scene is None and callable(getattr(module, "build", None)):
+                scene = module.build()
+    finally:
+        sys.path.remove(folder)
+    if not isinstance(scene, Scene):
+        cure = "let it define `scene`, a Scene, or a function `build()` that returns one"
+        raise TendrilError("scene", file if scene is None else scene, cure)
+    return scene
+
+
+def _line(error: BaseException, file: str) -> int | None:
+    """The line of the file that led to the error, if it was in that file."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return lines[-1] if lines else None
+
+
+def _moves_by_functions(scene: Scene) -> bool:
+    moved = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
+    return moved or any(callable(load.force) for load in scene.loads)
