@@ -1,4 +1,4 @@
-"""Which Tendril this is. The version is written in one place: the manifest that Blender reads."""
+"""The version of Tendril, which is written in one place: the manifest that Blender reads."""
 
 from __future__ import annotations
 

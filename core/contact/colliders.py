@@ -11,8 +11,7 @@ from ..describe.rotations import are_rotations
 from ..describe.shapes import Box, Capsule, Collider, Cylinder, Mesh, Plane, Shape, Sphere, near, place, turn
 from ..errors import Array, TendrilError, array, whole
 from ..maths.geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
-from ..run.holds import are_places, usable
-from ..run.motion import OTHER, POSITION, ROTATION, Motion
+from ..maths.motion import OTHER, POSITION, ROTATION, Motion, finite_array, in_bounds
 from .arrays import Meshes, Shapes
 from .mesh_topology import pack_meshes
 
@@ -105,13 +104,13 @@ class ColliderMotion(Motion):
             given = collider.path(time)
             if k in self._mesh_rows:
                 rows = self._mesh_rows[k]
-                points = usable(given, self._now[VERTICES][rows].shape)
-                if points is not None and np.all(are_places(points)):
+                points = finite_array(given, self._now[VERTICES][rows].shape)
+                if points is not None and np.all(in_bounds(points)):
                     self._put(VERTICES, rows, points)
                     continue
             if isinstance(given, (tuple, list)) and len(given) == 2:
-                position, rotation = usable(given[0], (3,)), usable(given[1], (3, 3))
-                if position is not None and are_places(position):
+                position, rotation = finite_array(given[0], (3,)), finite_array(given[1], (3, 3))
+                if position is not None and in_bounds(position):
                     self._put(POSITION, k, position)
                 if rotation is not None and are_rotations(rotation):
                     self._put(ROTATION, k, rotation)
@@ -137,8 +136,9 @@ def _describe(shape: Shape) -> tuple[int, ArrayLike, ArrayLike, ArrayLike]:
         return BOX, 0.5 * np.asarray(shape.size), shape.position, shape.rotation
     if isinstance(shape, Capsule):
         return CAPSULE, (shape.radius, 0.5 * shape.length, 0.0), shape.position, shape.rotation
-    assert isinstance(shape, Cylinder)
-    return CYLINDER, (shape.radius, 0.5 * shape.length, 0.0), shape.position, shape.rotation
+    if isinstance(shape, Cylinder):
+        return CYLINDER, (shape.radius, 0.5 * shape.length, 0.0), shape.position, shape.rotation
+    raise TendrilError("shape", shape, "rods collide with a Plane, Sphere, Capsule, Cylinder, Box or Mesh")
 
 
 def _upright(normal: Array) -> Array:

@@ -30,7 +30,9 @@ def mass_properties(shape: Solid) -> MassProperties:
 
 
 def _round_or_box(shape: Sphere | Box | Capsule | Cylinder | Cone) -> tuple[float, float, tuple[float, float, float]]:
-    """Volume, where the centre is along the own z axis, principal moments about x, y, z."""
+    """Volume, position of the centre along the shape's z axis, principal moments about x, y, z."""
+    if not isinstance(shape, (Sphere, Box, Capsule, Cylinder, Cone)):
+        raise TendrilError("shape", shape, "give a Sphere, Box, Capsule, Cylinder, Cone, Hull or Mesh")
     if isinstance(shape, Box):
         a, b, c = np.asarray(shape.size)
         volume = a * b * c

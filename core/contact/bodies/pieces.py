@@ -18,7 +18,7 @@ from ...describe.body import Body
 from ...describe.mass import hull_mesh
 from ...describe.mass import of_mesh as measures_of
 from ...describe.shapes import Box, Capsule, Collider, Cone, Cylinder, Hull, Mesh, Plane, Solid, Sphere
-from ...errors import Array
+from ...errors import Array, TendrilError
 from ..colliders import ColliderMotion
 from ..shape_boxes import ENDLESS
 from .block import BodyBlock
@@ -185,8 +185,10 @@ def _pieces_of(shape: Solid, thickness: float, of_body: bool) -> tuple[list[_Pie
     elif isinstance(shape, Capsule):
         half = 0.5 * shape.length
         piece = _ball(np.array([(0.0, 0.0, -half), (0.0, 0.0, half)]), shape.radius)
-    else:
+    elif isinstance(shape, (Cylinder, Cone)):
         piece = _round(shape)
+    else:
+        raise TendrilError("shape", shape, "bodies collide as a Sphere, Box, Capsule, Cylinder, Cone, Hull or Mesh")
     return [piece._replace(radius=piece.radius + thickness)], at, turned
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
-from ...models.protocol import ModelBlock, Pushes, Work
+from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
 from .attached import Edges, find_assemblies, find_places, make_ties
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
@@ -87,7 +87,7 @@ class BodySteps:
         """Assemblies whose rods are all of one block which knows how to step bodies by itself, as published, are left to it, but
         for looking for rest."""
         for number, block in enumerate(self._blocks):
-            if not hasattr(block, "carry"):
+            if not isinstance(block, CarriesBodies):
                 continue
             foreign = np.zeros_like(self._elsewhere)
             for other, assemblies in enumerate(self.assemblies.of_rod):
@@ -190,7 +190,7 @@ class BodySteps:
             self._impulse[chosen.ties] += stage * self._wrenches(chosen)
         good = self.selection(which & ~failed)
         for number, rods in good.rods:
-            if getattr(self._blocks[number], "second_order", False):
+            if takes_second_order(self._blocks[number]):
                 self._more(number).finish(rods, False, True)
             else:
                 self._blocks[number].finish(rods)

@@ -336,6 +336,9 @@ class CompactBlock:
         height = -float((b.rods.mass[:, 0] * (b.state.x @ gravity)).sum())
         return Energies(kinetic, 0.0, bend, twist, height)
 
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy.sum(axis=1))
+
     def take_work(self) -> Work:
         report = self.arrays.log.report
         self.gradients = int(report[:, GRADIENTS].sum())

@@ -346,6 +346,9 @@ class DerBlock:
         height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
 
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy.sum(axis=1))
+
     def take_work(self) -> Work:
         report = self.arrays.log.report
         work = Work(

@@ -372,6 +372,9 @@ class NetBlock:
         height = -float((b.material.mass[b.graph.x] * (x @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
 
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy.sum(axis=1))
+
     def take_work(self) -> Work:
         report = self.arrays.log.report
         work = Work(

@@ -40,7 +40,16 @@ RELAXING = 20_000  # steps towards a state of rest
 
 
 class CordeBlock:
-    def __init__(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], *, workers: Workers) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        """Its steps are explicit: `integrator` and `tolerance` have no effect."""
         self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
         self._settings, self._entries = settings_of(entries), entries
         self._carried: Carried | None = None  # nets that carry bodies, and these
@@ -371,6 +380,9 @@ class CordeBlock:
     def tension(self) -> Array:
         """(E,) N"""
         return np.asarray(self.arrays.nets.stretch * self.strains()[:, 0])
+
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.work.energy.sum(axis=1))
 
     def take_work(self) -> Work:
         report = self.arrays.work.report
