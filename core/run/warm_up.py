@@ -6,18 +6,17 @@ A marker file in the cache records that this was done for these sources on this 
 from __future__ import annotations
 
 import hashlib
-import platform
 import shutil
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from ..compile.kernel_cache import cache_folder
+from ..compile.version import compiler_identity
 from ..describe.material import Material
 from ..describe.model import model_record
 from ..describe.rod import Rod
@@ -92,13 +91,7 @@ def _mark(model: str, contact: bool) -> Path:
 @cache
 def _identity() -> str:
     """A digest of everything that compiled code depends on: sources, compiler, Python, processor."""
-    try:
-        from llvmlite import binding
-
-        versions = (version("numba"), platform.python_version(), np.__version__, binding.get_host_cpu_name())
-    except Exception:  # there is no working compiler
-        versions = ("", "", "", "")
-    digest = hashlib.sha256(repr(versions).encode())
+    digest = hashlib.sha256(repr(compiler_identity()).encode())
     for path in sorted(_SOURCES.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
