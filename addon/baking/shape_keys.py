@@ -43,9 +43,8 @@ def make_bakes(uids: list[str], scene: bpy.types.Scene) -> None:
     shared = scene.tendril
     for obj, rows in found:
         scale = float(np.linalg.norm(np.array(obj.matrix_world)[:3, :3], 2))  # the tolerance is in world space
-        positions = (
-            [row[: count(obj.data)] for row in rows] if are_in(obj.data) else rows
-        )  # positions only, no attributes
+        # Frames of hair and meshes end with rows of attributes.
+        positions = [row[: count(obj.data)] for row in rows] if are_in(obj.data) else rows
         kept = frames_to_keep(positions, shared.key_step, shared.key_tolerance / max(scale, 1e-9))
         make_keys(obj, rows, kept, range_of(scene)[0])
 

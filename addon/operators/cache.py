@@ -31,8 +31,8 @@ class TENDRIL_OT_calculate(SimulationOperator, bpy.types.Operator):
 
 
 class TENDRIL_OT_resume(SimulationOperator, bpy.types.Operator):
-    """Delete the cached frames after the current one and simulate them again, for example after changing the animation from \
-this frame on"""
+    """Delete the cached frames after the current one, so that playback simulates them again. Use it after changing the animation \
+from this frame on"""
 
     bl_idname = "tendril.resume"
     bl_label = "Go On from Here"
