@@ -1,4 +1,4 @@
-"""What a rod carries and how it is strained, for whoever wants to show it."""
+"""Tensions and strains for display."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from ...compile.jit import part
 from ...errors import Array
-from .arrays import Block, Ints, Room
+from .arrays import Arrays, Ints, Scratch
 from .potential import GAUSS, NODES, WEIGHTS
 
 SECANTS, TANGENTS, AT_REST = range(3)  # how accelerations follow from the last stage
 
 
 def _shares() -> Array:
-    """(j, k): by the polynomial through all, the part sum_k (1 - u^(k + 1)) * this of what Gauss point j stands for is beyond u."""
+    """(j, k): the fraction sum_k (1 - u^(k + 1)) * this of Gauss point j's weight lies beyond u, by polynomial interpolation."""
     powers = np.arange(1, GAUSS + 1)
     return np.ascontiguousarray(np.linalg.inv(np.vander(NODES, increasing=True)).T / powers / WEIGHTS[:, None])
 
@@ -24,11 +24,11 @@ SHARES = _shares()
 
 
 @part
-def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Array, pushed: bool) -> None:
-    """Writes what pulls along the edges (N): all that acts beyond the middle of each, less inertia there, after a stage of
-    h seconds at whose end positions and velocities are known. With `pushed` forces of others act, too: pushes (S, 3 or 4)."""
+def update_tension(b: Arrays, scratch: Scratch, r: int, h: float, kind: int, pushes: Array, pushed: bool) -> None:
+    """Writes the axial force of the edges (N): all forces beyond the middle of each edge, minus the inertia there, after a
+    stage of h seconds with known final positions and velocities. With `pushed` the contact forces pushes (S, 3 or 4) act, too."""
     gauss, samples, state, forces = b.gauss, b.samples, b.state, b.forces
-    stage, x, v, force, drag, wind = b.stage, b.geometry.x, b.geometry.v, room.force, b.forces.drag, b.forces.wind
+    stage, x, v, force, drag, wind = b.stage, b.geometry.x, b.geometry.v, scratch.force, b.forces.drag, b.forces.wind
     first = gauss.start[r]
     for p in range(first, gauss.start[r + 1]):
         span = state.length[gauss.element[p]]
@@ -39,7 +39,7 @@ def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Arra
             elif kind == TANGENTS:
                 a = (v[p, c] - stage.v[p, c]) / h
             force[p - first, c] = gauss.mass[p, c] * span * (forces.gravity[r, c] - a)
-    fx, fy, fz = 0.0, 0.0, 0.0  # all beyond a panel, and beyond an edge
+    fx, fy, fz = 0.0, 0.0, 0.0  # sum of forces beyond a panel and beyond an edge
     panel = gauss.start[r + 1] - GAUSS
     for i in range(samples.start[r + 1] - 2, samples.start[r] - 1, -1):
         k = i + 1
@@ -72,14 +72,14 @@ def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Arra
 
 @part
 def _panel(fraction: Array, first: int) -> tuple[float, float]:
-    """Where in its element the panel of Gauss points that begins with this one begins, and how wide it is."""
+    """Start (within its element) and width of the panel whose first Gauss point is `first`."""
     width = (fraction[first + GAUSS - 1] - fraction[first]) / (NODES[GAUSS - 1] - NODES[0])
     return fraction[first] - NODES[0] * width, width
 
 
-def edge_strains(b: Block, one: Ints, two: Ints) -> Array:
-    """(E, 3) stretch, bending (1/m) and twist (rad/m) of the curve in the middle of edges from sample `one` to sample `two`,
-    beyond those of the natural shape. Nothing stretches."""
+def edge_strains(b: Arrays, one: Ints, two: Ints) -> Array:
+    """(E, 3) stretch, bending (1/m) and twist (rad/m) of the curve relative to the natural shape, in the middle of edges from
+    sample `one` to sample `two`. The stretch is always zero."""
     rod = np.searchsorted(b.samples.start, one, side="right") - 1
     begin, end = (b.samples.element[k] + b.samples.fraction[k] for k in (one, two))
     first, last = b.nodes.element_start[rod], b.nodes.element_start[rod + 1]
