@@ -47,7 +47,7 @@ def step_rods_explicitly(
 ) -> None:
     """Takes steps begin ... stop - 1 of step.steps with rods first_rod ... last_rod - 1 except those in `skip`; with none it
     only measures. Failed rods keep their state."""
-    rods, state, forces, report = b.rods, b.state, b.forces, b.log.report
+    rods, forces, report = b.rods, b.forces, b.log.report
     for r in range(first_rod, last_rod):
         if skip[r]:
             continue
