@@ -1,4 +1,4 @@
-"""Where rods and bodies are tied to each other."""
+"""Attachments of rods to bodies."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ KINDS = ("weld", "ball", "swivel")
 
 @dataclass(frozen=True, eq=False)
 class Attachment:
-    """kind: "ball" keeps a point of the rod at a point of the body; "swivel" also the direction of the edge to the body; "weld"
-    all of the edge's frame."""
+    """kind: "ball" ties a point of the rod to a point of the body; "swivel" also the direction of the edge; "weld" the edge's
+    whole frame."""
 
     rod: int
     body: int
     kind: str
     edge: int
-    at: float  # where on the edge the point is: 0 at its start, 1 at its end
-    point: Array  # (3,) m, in the body's axes
+    at: float  # position on the edge: 0 at its start, 1 at its end
+    point: Array  # (3,) m, in body coordinates
 
 
 def make_attachment(

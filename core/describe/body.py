@@ -1,4 +1,4 @@
-"""Rigid bodies as the user describes them. Everything is checked when a body is made."""
+"""Rigid bodies as the user describes them, validated on construction."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Path = Callable[[float], Any]
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """Something rigid.
+    """A rigid body.
 
-    Its shape is described in the body's own axes, which `position` and `rotation` place in the world; it weighs `mass` (kg), or
-    what its volume does with `density` (kg/m3). Centre of mass and inertia about it follow from the shape unless they are given,
-    in the body's axes. `velocity` is that of the centre of mass. The dampings (1/s) slow motion and spin down.
+    Its shape is given in body coordinates, which `position` and `rotation` place in the world. Its mass is `mass` (kg), or its
+    volume times `density` (kg/m3). Centre of mass and inertia follow from the shape unless given, in body coordinates.
+    `velocity` is that of the centre of mass. The dampings (1/s) slow down translation and rotation.
 
-    A body that `collides` can't pass rods, colliders and other bodies that do, and is pushed by them; with friction, and with a
-    rebound at `restitution` of the speed of an impact (of two bodies, the larger one; rods do not rebound). Rods stay `thickness`
-    (m) away from its surface. One that is `kinematic` goes where `path`, a function of time that gives (position, rotation), or
-    `Simulation.move_body` says, whatever pulls on it."""
+    A body that `collides` interacts with rods, colliders and other such bodies, with friction and with a coefficient of
+    restitution (the larger one of two bodies; rods do not rebound). Rods keep a distance of `thickness` (m) from its surface. A
+    `kinematic` body follows `path`, a function of time that returns (position, rotation), or `Simulation.move_body`, regardless
+    of forces."""
 
     shape: Solid
     mass: float | None = None
@@ -85,7 +85,7 @@ class Body:
         )
 
     def to_world(self, point: ArrayLike) -> Array:
-        """Where a point of the body's axes is at the start."""
+        """World position of a point in body coordinates, at the start."""
         return cast(Array, self.position + np.asarray(self.rotation) @ np.asarray(point))
 
     def to_body(self, point: ArrayLike) -> Array:

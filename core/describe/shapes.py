@@ -1,4 +1,4 @@
-"""Shapes of what rods can collide with, and of bodies. Each is checked when it is made."""
+"""Shapes of colliders and bodies, validated on construction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def size_of(field: str, value: Any) -> float:
 
 
 def near(field: str, value: Any, points: Array) -> Array:
-    """The points that a value gives, if none of them is too far out."""
+    """Returns the points if none is too far from the origin."""
     if np.abs(points).max() > 10.0 * LARGEST_SIZE:
         raise TendrilError(field, value, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
     return points
@@ -49,7 +49,7 @@ def settle(shape: object, **values: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Everything below it is solid; it has no end."""
+    """Infinite plane, solid below."""
 
     point: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
@@ -69,7 +69,7 @@ class Sphere:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """What a capsule and a cylinder have in common; the length is along their own z axis."""
+    """Shared by capsule, cylinder and cone; the length is along the local z axis."""
 
     radius: float
     length: float
@@ -82,20 +82,20 @@ class _Round:
 
 
 class Capsule(_Round):
-    """A cylinder of this length along its own z axis, with half spheres on top."""
+    """A cylinder of this length along its local z axis, with hemispherical caps."""
 
 
 class Cylinder(_Round):
-    """Of this length along its own z axis."""
+    """Length along the local z axis."""
 
 
 class Cone(_Round):
-    """Of this length along its own z axis: a disc of this radius below, the tip above, its position halfway up."""
+    """Length along the local z axis: base disc below, apex above, `position` halfway up."""
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """`size` are its three edges."""
+    """`size` are the lengths of its three edges."""
 
     size: ArrayLike
     position: ArrayLike = (0.0, 0.0, 0.0)
@@ -108,7 +108,7 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles. A closed mesh is solid on the side its normals point away from; an open one is a sheet with two sides."""
+    """Triangles. A closed mesh is solid on the side opposite to its normals; an open one is a two-sided sheet."""
 
     vertices: ArrayLike
     triangles: ArrayLike
@@ -160,16 +160,16 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
     return np.asarray(triangles)
 
 
-Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # what a body can be
+Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # shapes of bodies
 Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
 
 
 @dataclass(frozen=True)
 class Collider:
-    """Something rods can't pass. `path` gives its motion over time in seconds: (position, rotation), where the rotation turns the
-    shape as it was given; of a mesh also the vertices."""
+    """An obstacle for rods. `path` is its motion as a function of time in seconds: (position, rotation), where the rotation
+    applies to the shape as given; for a mesh also the vertices."""
 
     shape: Shape
     friction: float
-    thickness: float  # m, on top of its surface
+    thickness: float  # m, added to its surface
     path: Callable[[float], Any] | None = None

@@ -1,4 +1,4 @@
-"""What force fields do to points. `f` is a row of `Field.numbers()`."""
+"""Accelerations of points by force fields. `f` is a row of `Field.numbers()`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ Ints = NDArray[np.int64]
 (KIND, SHAPE, FALLOFF, SIDE, STRENGTH, FLOW, DAMPING, REST, SIZE, SEED, GRAVITATION, POWER, LEAST, MOST,
  RADIAL_POWER, RADIAL_LEAST, RADIAL_MOST, PLACE) = range(18)  # fmt: skip
 AXIS = PLACE + 3
-# Of the field as a whole, where each point of it has a place and an axis of its own.
+# Of the field as a whole, where each of its points has its own place and axis.
 CENTRE = AXIS + 3
 CENTRE_AXIS = CENTRE + 3
-NUMBER, COUNT = CENTRE_AXIS + 3, CENTRE_AXIS + 4  # one of so many, that some vertices of a rod feel; zero: all feel it
+# index of this point among COUNT points that act on every COUNT-th vertex; COUNT zero: acts on all
+NUMBER, COUNT = CENTRE_AXIS + 3, CENTRE_AXIS + 4
 WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(7)
 POINT, LINE, PLANE, POINTS, SURFACE = range(5)
 SPHERE, TUBE, CONE = range(3)
@@ -37,7 +38,7 @@ def weaker(distance: float, power: float, least: float, most: float) -> float:
 
 @part
 def slowing(rate: float, h: float) -> float:
-    """The rate at which speed is taken away on average over a step, so that none is left over: rate for short steps."""
+    """1/s, damping rate averaged over a step of exponential decay, which never reverses the velocity; `rate` for short steps."""
     return rate if abs(rate) * h < 1e-6 else (1.0 - math.exp(-rate * h)) / h
 
 
@@ -67,13 +68,13 @@ def falloff_at(f: Array, z: Vector, from_centre: Vector, distance: float) -> flo
 
 @part
 def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
-    """m/s2 at a place, for a speed."""
+    """m/s2, at a position and velocity."""
     kind, shape, strength = int(f[KIND]), int(f[SHAPE]), f[STRENGTH]
     z = (f[AXIS], f[AXIS + 1], f[AXIS + 2])
     from_place = (x[0] - f[PLACE], x[1] - f[PLACE + 1], x[2] - f[PLACE + 2])
     from_centre = (x[0] - f[CENTRE], x[1] - f[CENTRE + 1], x[2] - f[CENTRE + 2])
     along = dot(z, from_place)
-    # From the nearest point of the shape; for vortices a plane is an axis.
+    # Offset from the nearest point of the shape; for vortices a plane acts as an axis.
     to = from_place
     if shape == LINE or (shape == PLANE and kind == VORTEX):
         to = (to[0] - along * z[0], to[1] - along * z[1], to[2] - along * z[2])
@@ -98,7 +99,7 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
         if shape == POINT:
             d = unit(cross(z, to))
             a = (k * distance * d[0], k * distance * d[1], k * distance * d[2])
-        else:  # towards a stream that turns about the axis, and along with it
+        else:  # accelerates towards a flow that rotates about the axis
             axis = (f[CENTRE_AXIS], f[CENTRE_AXIS + 1], f[CENTRE_AXIS + 2])
             s = cross(axis, from_centre)
             s = (k * s[0], k * s[1], k * s[2])
@@ -122,7 +123,7 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
 
 @kernel
 def apply_fields(fields: Array, number: Ints, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
-    """Adds the force of all fields on points of some mass; `number` counts those of each rod."""
+    """Adds the force of all fields on points with mass; `number` is the index of a point within its rod."""
     for i in range(len(x)):
         if mass[i] == 0.0:
             continue

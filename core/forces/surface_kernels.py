@@ -1,4 +1,4 @@
-"""A field at the nearest point of a surface."""
+"""Force fields that act from the nearest point of a surface."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def corner(vertices: Array, k: int) -> Vector:
 
 
 def balls_around(vertices: Array, triangles: NDArray[np.int64]) -> Array:
-    """(m, 4) a ball around each triangle: centre and radius."""
+    """(m, 4) bounding sphere of each triangle: centre and radius."""
     corners = vertices[triangles]
     centres = corners.mean(axis=1)
     radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
@@ -39,8 +39,8 @@ def apply_surface(
     h: float,
     forces: Array,
 ) -> None:
-    """Adds the force of a field on points of some mass. `f` is its row, in which place and axis are written."""
-    nearest = 0  # neighbours on a rod are near the same triangle: it is tried first
+    """Adds the force of a field on points with mass. Place and axis are written to its row `f`."""
+    nearest = 0  # tried first, because neighbours on a rod are near the same triangle
     for i in range(len(x)):
         if mass[i] == 0.0:
             continue

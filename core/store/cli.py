@@ -1,6 +1,6 @@
-"""`python -m tendril ...`: bake, export and run scenes from the command line.
+"""`python -m tendril ...`: bakes, exports and runs scenes from the command line.
 
-Results go to stdout, progress and errors to stderr: an error is one sentence and exit code 2.
+Results go to stdout, progress and errors to stderr; an error is one sentence and exit code 2.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Command = Callable[[argparse.Namespace], int]
 
 BAD_INPUT = 2
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+INTERRUPTED = 130  # as in shells: 128 + SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         "--model", metavar="MODEL", help="of the rods, where there is a choice; NAME_MODEL.png is written then"
     )
 
-    add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # it reads its words itself
+    add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # parses its arguments itself
     return parser
 
 
@@ -108,7 +108,7 @@ def _add_simulation_arguments(sub: argparse.ArgumentParser, frames: tuple[int, i
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides about the bits of a frame, besides the scene. Written into the fingerprint in readable form."""
+    """Settings that determine the bits of a frame, besides the scene. Written to the fingerprint in readable form."""
 
     frame_rate: float
     substeps: int
@@ -123,7 +123,7 @@ class Settings:
 
     @staticmethod
     def parse(fingerprint: str) -> tuple[str, Settings]:
-        """The scene's digest and the settings that a fingerprint was made of."""
+        """The scene's digest and the settings of a fingerprint."""
         try:
             scene_digest, frame_rate, substeps, integrator = fingerprint.split(maxsplit=3)
             return scene_digest, Settings(float(frame_rate), int(substeps), integrator)
@@ -171,7 +171,7 @@ def bake(chosen: argparse.Namespace) -> int:
 
 
 def _cache_for(file: str, digest: str, settings: Settings, sim: Simulation, first: int) -> FrameCache:
-    """The cache to append to: a new one, or the one that an earlier bake of the same scene left."""
+    """The cache to append to: a new one, or that of an earlier bake of the same scene."""
     if not os.path.lexists(file):
         return FrameCache.create(file, settings.fingerprint(digest), sim.state_size, first)
     with FrameCache.open(file) as cache:
@@ -222,7 +222,7 @@ def export(chosen: argparse.Namespace) -> int:
 
 
 def _save(out: Path, **arrays: np.ndarray[Any, Any]) -> None:
-    """Whole or not at all: a file of that name is replaced only when the new one is there."""
+    """Complete or not at all: an existing file is only replaced when the new one is complete."""
     new = out.with_name(out.name + ".new")
     try:
         with new.open("wb") as file:
@@ -290,10 +290,10 @@ def info(_: argparse.Namespace) -> int:
 
 
 def experiment(chosen: argparse.Namespace) -> int:
-    """0 if all numbers are as expected, 1 if not."""
+    """Returns 0 if all numbers are as expected, else 1."""
     try:
-        table = importlib.import_module("..sample_scenes.experiments", __package__).TABLE
-        command = importlib.import_module("..sample_scenes.experiments.command", __package__)
+        table = importlib.import_module("...sample_scenes.experiments", __package__).TABLE
+        command = importlib.import_module("...sample_scenes.experiments.command", __package__)
     except ModuleNotFoundError as error:
         if "sample_scenes" not in (error.name or ""):
             raise
@@ -320,7 +320,7 @@ def experiment(chosen: argparse.Namespace) -> int:
 
 def bench(chosen: argparse.Namespace) -> int:
     try:
-        module = importlib.import_module("..bench", __package__)
+        module = importlib.import_module("...bench", __package__)
         start: Callable[[Sequence[str]], int | None] = module.main
     except (ImportError, AttributeError):
         raise TendrilError("bench", "not installed", "run it from the source of Tendril, where `bench/` is") from None
@@ -335,7 +335,7 @@ def _frames(chosen: argparse.Namespace) -> tuple[int, int]:
 
 
 class Progress:
-    """One line that is written over in a terminal; ten lines in a log."""
+    """A single line rewritten in a terminal; ten lines in a log."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first = first

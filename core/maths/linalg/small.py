@@ -1,4 +1,4 @@
-"""Matrices of three rows and columns as tuples, row by row: they stay in the processor's registers."""
+"""3 x 3 matrices as tuples, row by row, so that they stay in registers."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def symmetric(m: Matrix) -> Symmetric:
 
 @part
 def decompose(s: Symmetric) -> tuple[bool, Symmetric]:
-    """L and 1 / D of L D L^T: (1/d0, l10, 1/d1, l20, l21, 1/d2). False if it is not positive definite."""
+    """L and 1 / D of L D L^T: (1/d0, l10, 1/d1, l20, l21, 1/d2). Returns False if not positive definite."""
     d0 = s[0]
     if not d0 > 0.0:
         return False, s
@@ -153,7 +153,7 @@ def decompose(s: Symmetric) -> tuple[bool, Symmetric]:
 
 @part
 def solved(w: Symmetric, x: Vector) -> Vector:
-    """With what `decompose` gives."""
+    """Solution with the factors of `decompose`."""
     y1 = x[1] - w[1] * x[0]
     y2 = x[2] - w[3] * x[0] - w[4] * y1
     z2 = y2 * w[5]
@@ -163,6 +163,6 @@ def solved(w: Symmetric, x: Vector) -> Vector:
 
 @part
 def solved_columns(w: Symmetric, m: Matrix) -> Matrix:
-    """The same for the three columns of a matrix."""
+    """Solution for the three columns of a matrix."""
     a, b, c = solved(w, (m[0], m[3], m[6])), solved(w, (m[1], m[4], m[7])), solved(w, (m[2], m[5], m[8]))
     return (a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2])
