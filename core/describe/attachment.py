@@ -11,7 +11,7 @@ from ..errors import Array, TendrilError
 from .body import Body
 from .net import Net
 from .rod import Rod
-from .shapes import place
+from .shapes import position_vector
 
 KINDS = ("weld", "ball", "swivel")
 
@@ -49,7 +49,7 @@ def make_attachment(
     if point is None:
         own = target.to_body(here)
     else:
-        own = place("point", point)
+        own = position_vector("point", point)
         if np.linalg.norm(target.to_world(own) - here) > 0.5 * np.linalg.norm(end - start):
             raise TendrilError("point", point, "give the point of the body, in its axes, where the rod is, or none")
     own.flags.writeable = False

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import Array, TendrilError, array, flag, fraction, friction_coefficient, not_negative, positive, vector
 from .mass import mass_properties
-from .shapes import UPRIGHT, Solid, place, settle, turn
+from .shapes import UPRIGHT, Solid, position_vector, rotation_matrix, set_frozen
 
 DEFAULT_DENSITY = 1000.0  # kg/m3
 DEFAULT_FRICTION = 0.4
@@ -62,17 +62,17 @@ class Body:
             of_shape = mass_properties(self.shape)
             density = positive("density", DEFAULT_DENSITY if self.density is None else self.density, "kg/m3")
             mass = density * of_shape.volume if mass is None else positive("mass", mass, "kg")
-            center = of_shape.center if center is None else place("center", center)
+            center = of_shape.center if center is None else position_vector("center", center)
             inertia = of_shape.inertia * (mass / of_shape.volume) if inertia is None else _inertia(inertia)
         else:
-            mass, center, inertia = positive("mass", mass, "kg"), place("center", center), _inertia(inertia)
-        settle(
+            mass, center, inertia = positive("mass", mass, "kg"), position_vector("center", center), _inertia(inertia)
+        set_frozen(
             self,
             mass=mass,
             center=np.array(center),
             inertia=inertia,
-            position=place("position", self.position),
-            rotation=turn(self.rotation),
+            position=position_vector("position", self.position),
+            rotation=rotation_matrix(self.rotation),
             velocity=vector("velocity", self.velocity),
             angular_velocity=vector("angular_velocity", self.angular_velocity),
             linear_damping=not_negative("linear_damping", self.linear_damping, "1/s"),

@@ -22,25 +22,25 @@ def size_of(field: str, value: Any) -> float:
     return size
 
 
-def near(field: str, value: Any, points: Array) -> Array:
+def within_range(field: str, value: Any, points: Array) -> Array:
     """Returns the points if none is too far from the origin."""
     if np.abs(points).max() > 10.0 * LARGEST_SIZE:
         raise TendrilError(field, value, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
     return points
 
 
-def place(field: str, value: Any) -> Array:
-    return near(field, value, vector(field, value))
+def position_vector(field: str, value: Any) -> Array:
+    return within_range(field, value, vector(field, value))
 
 
-def turn(value: Any) -> Array:
+def rotation_matrix(value: Any) -> Array:
     rotation = array("rotation", value, (3, 3), "give a rotation matrix (3, 3)")
     if not are_rotations(rotation):
         raise TendrilError("rotation", value, "give a rotation matrix: orthonormal columns, no mirror image")
     return rotation
 
 
-def settle(shape: object, **values: object) -> None:
+def set_frozen(shape: object, **values: object) -> None:
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
@@ -55,7 +55,7 @@ class Plane:
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        settle(self, point=place("point", self.point), normal=direction("normal", self.normal))
+        set_frozen(self, point=position_vector("point", self.point), normal=direction("normal", self.normal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Sphere:
     position: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        settle(self, radius=size_of("radius", self.radius), position=place("position", self.position))
+        set_frozen(self, radius=size_of("radius", self.radius), position=position_vector("position", self.position))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class _Round:
     rotation: ArrayLike = UPRIGHT
 
     def __post_init__(self) -> None:
-        settle(self, radius=size_of("radius", self.radius), length=size_of("length", self.length))
-        settle(self, position=place("position", self.position), rotation=turn(self.rotation))
+        set_frozen(self, radius=size_of("radius", self.radius), length=size_of("length", self.length))
+        set_frozen(self, position=position_vector("position", self.position), rotation=rotation_matrix(self.rotation))
 
 
 class Capsule(_Round):
@@ -103,7 +103,12 @@ class Box:
 
     def __post_init__(self) -> None:
         size = np.array([size_of("size", value) for value in vector("size", self.size)])
-        settle(self, size=size, position=place("position", self.position), rotation=turn(self.rotation))
+        set_frozen(
+            self,
+            size=size,
+            position=position_vector("position", self.position),
+            rotation=rotation_matrix(self.rotation),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +125,9 @@ class Mesh:
         vertices = array("vertices", self.vertices, (rows, 3), "give finite points as an array (n, 3)")
         if rows < 3:
             raise TendrilError("vertices", self.vertices, "give at least three points")
-        settle(self, vertices=near("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows))
+        set_frozen(
+            self, vertices=within_range("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +139,16 @@ class Hull:
     def __post_init__(self) -> None:
         cure = "give at least four points that do not lie in a plane, as an array (n, 3)"
         points = (
-            near("points", self.points, array("points", self.points, (None, 3), cure)) if _rows(self.points) else None
+            within_range("points", self.points, array("points", self.points, (None, 3), cure))
+            if _rows(self.points)
+            else None
         )
         if points is None or len(points) < 4:
             raise TendrilError("points", self.points, cure)
         spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
         if not spread[2] > 1e-6 * spread[0]:
             raise TendrilError("points", self.points, cure)
-        settle(self, points=points)
+        set_frozen(self, points=points)
 
 
 def _rows(value: Any) -> bool:

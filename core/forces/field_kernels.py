@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..compile.jit import kernel, part
 from ..errors import Array
-from ..maths.geometry.frames import Vector, cross, dot
+from ..maths.geometry.frames import Vector, cross, dot, unit
 from .noise import turbulence
 
 Ints = NDArray[np.int64]
@@ -28,7 +28,7 @@ SPHERE, TUBE, CONE = range(3)
 
 
 @part
-def weaker(distance: float, power: float, least: float, most: float) -> float:
+def attenuation(distance: float, power: float, least: float, most: float) -> float:
     if distance > most:
         return 0.0
     if distance < least:
@@ -37,16 +37,9 @@ def weaker(distance: float, power: float, least: float, most: float) -> float:
 
 
 @part
-def slowing(rate: float, h: float) -> float:
+def mean_damping(rate: float, h: float) -> float:
     """1/s, damping rate averaged over a step of exponential decay, which never reverses the velocity; `rate` for short steps."""
     return rate if abs(rate) * h < 1e-6 else (1.0 - math.exp(-rate * h)) / h
-
-
-@part
-def unit(a: Vector) -> Vector:
-    size = math.sqrt(dot(a, a))
-    f = 1.0 / size if size > 0.0 else 0.0
-    return (f * a[0], f * a[1], f * a[2])
 
 
 @part
@@ -55,13 +48,13 @@ def falloff_at(f: Array, z: Vector, from_centre: Vector, distance: float) -> flo
     if (f[SIDE] == 1.0 and along < 0.0) or (f[SIDE] == 2.0 and along > 0.0):
         return 0.0
     if f[FALLOFF] == SPHERE:
-        return weaker(distance, f[POWER], f[LEAST], f[MOST])
+        return attenuation(distance, f[POWER], f[LEAST], f[MOST])
     size = math.sqrt(dot(from_centre, from_centre))
     if f[FALLOFF] == TUBE:
         radial = math.sqrt(max(size * size - along * along, 0.0))
     else:
         radial = math.degrees(math.acos(min(max(along / size, -1.0), 1.0))) if size > 0.0 else 0.0
-    return weaker(abs(along), f[POWER], f[LEAST], f[MOST]) * weaker(
+    return attenuation(abs(along), f[POWER], f[LEAST], f[MOST]) * attenuation(
         radial, f[RADIAL_POWER], f[RADIAL_LEAST], f[RADIAL_MOST]
     )
 
@@ -117,7 +110,7 @@ def acceleration(f: Array, x: Vector, v: Vector, h: float) -> Vector:
         a = (k * a[0], k * a[1], k * a[2])
     elif kind == DRAG:
         slow = fall * (strength * speed + f[DAMPING])
-    slow = slowing(slow, h)
+    slow = mean_damping(slow, h)
     return (a[0] - slow * v[0], a[1] - slow * v[1], a[2] - slow * v[2])
 
 

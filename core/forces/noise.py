@@ -11,7 +11,7 @@ OCTAVES = 3  # each with half the amplitude and twice the frequency
 
 
 @part
-def scrambled(x: int, y: int, z: int, seed: int) -> int:
+def lattice_hash(x: int, y: int, z: int, seed: int) -> int:
     """Pseudo-random hash of a lattice corner."""
     n = (x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (seed * 50331653)
     n = (n ^ (n >> 13)) * 1274126177 & 0x7FFFFFFF
@@ -19,7 +19,7 @@ def scrambled(x: int, y: int, z: int, seed: int) -> int:
 
 
 @part
-def slope(corner: int, x: float, y: float, z: float) -> float:
+def gradient_at(corner: int, x: float, y: float, z: float) -> float:
     """One of twelve gradients, times the offset from the corner."""
     h = (corner >> 8) % 12
     a = x if h < 8 else y
@@ -39,8 +39,8 @@ def noise(x: float, y: float, z: float, seed: int) -> float:
     for c in range(8):
         a, b, d = c & 1, (c >> 1) & 1, c >> 2
         share = (u if a else 1.0 - u) * (v if b else 1.0 - v) * (w if d else 1.0 - w)
-        corner = scrambled(int(i) + a, int(j) + b, int(k) + d, seed)
-        total += share * slope(corner, x - a, y - b, z - d)
+        corner = lattice_hash(int(i) + a, int(j) + b, int(k) + d, seed)
+        total += share * gradient_at(corner, x - a, y - b, z - d)
     return total
 
 

@@ -7,16 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile.jit import kernel, part
+from ..compile.jit import kernel
 from ..errors import Array
 from ..maths.geometry.closest import closest_on_triangle, minus
-from ..maths.geometry.frames import Vector, cross, dot
-from .field_kernels import AXIS, PLACE, acceleration, unit
-
-
-@part
-def corner(vertices: Array, k: int) -> Vector:
-    return (vertices[k, 0], vertices[k, 1], vertices[k, 2])
+from ..maths.geometry.frames import cross, dot, unit
+from ..maths.linalg.small import get3
+from .field_kernels import AXIS, PLACE, acceleration
 
 
 def balls_around(vertices: Array, triangles: NDArray[np.int64]) -> Array:
@@ -51,11 +47,9 @@ def apply_surface(
             far = math.sqrt((p[0] - balls[k, 0]) ** 2 + (p[1] - balls[k, 1]) ** 2 + (p[2] - balls[k, 2]) ** 2)
             if far - balls[k, 3] >= best:
                 continue
-            a, b, c = (
-                corner(vertices, triangles[k, 0]),
-                corner(vertices, triangles[k, 1]),
-                corner(vertices, triangles[k, 2]),
-            )
+            a = get3(vertices, triangles[k, 0])
+            b = get3(vertices, triangles[k, 1])
+            c = get3(vertices, triangles[k, 2])
             share = closest_on_triangle(p, a, b, c)
             q = (
                 share[0] * a[0] + share[1] * b[0] + share[2] * c[0],

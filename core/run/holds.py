@@ -90,18 +90,18 @@ class HoldMotion(Motion):
 
     def follow_paths(self, time: float) -> None:
         numbers, functions = self._pins
-        self._take(POSITION, numbers, [function(time) for function in functions], are_places)
+        self._set_valid(POSITION, numbers, [function(time) for function in functions], are_places)
         numbers, functions = self._orients
-        self._take(ROTATION, numbers, [function(time) for function in functions], are_rotations)
+        self._set_valid(ROTATION, numbers, [function(time) for function in functions], are_rotations)
         numbers, functions = self._clamps
         pairs = [function(time) for function in functions]
         pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
-        self._take(POSITION, numbers, [pair[0] for pair in pairs], are_places)
-        self._take(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
+        self._set_valid(POSITION, numbers, [pair[0] for pair in pairs], are_places)
+        self._set_valid(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
         numbers, functions = self._spins
-        self._take(SPIN, numbers, [function(time) for function in functions], np.isfinite)
+        self._set_valid(SPIN, numbers, [function(time) for function in functions], np.isfinite)
 
-    def _take(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
+    def _set_valid(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
         """Sets finite and valid values at once; others are ignored."""
         if not values:
             return

@@ -99,7 +99,7 @@ class FrameCache:
         """A new, empty cache for appending. The file appears at once and complete, or not at all."""
         header = _Header(fingerprint, state_size, first_frame)
         target = _resolve(path)
-        with ExitStack() as undo, _said_plainly(target):
+        with ExitStack() as undo, _plain_errors(target):
             lock = WriterLock(target)
             undo.callback(lock.release)
             if os.path.lexists(target):
@@ -116,7 +116,7 @@ class FrameCache:
     def open(path: FilePath, fingerprint: str | None = None, *, writable: bool = False) -> FrameCache:
         """An existing cache, for reading, or with `writable` also for appending. If a fingerprint is given, it must match."""
         target = _resolve(path)
-        with ExitStack() as undo, _said_plainly(target):
+        with ExitStack() as undo, _plain_errors(target):
             if not stat.S_ISREG(os.stat(target).st_mode):
                 raise TendrilError("cache", str(target), "this is not a file: name another")
             lock = None
@@ -161,7 +161,7 @@ class FrameCache:
         values = array("state", state, (self.state_size,), f"give an array of {self.state_size} numbers")
         payload = values.astype("<f8", copy=False).tobytes()
         head = np.array((_RECORD_MAGIC, zlib.crc32(payload), following), dtype=_RECORD_HEAD)
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             self._file.seek(self._end)
             rest = memoryview(head.tobytes() + payload)
             while rest:
@@ -172,7 +172,7 @@ class FrameCache:
     def read(self, frame_number: int) -> Array:
         """State of a frame, with its checksum verified: a read-only view of the file, valid after the cache is closed."""
         number = self._held(frame_number)
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             if not self._is_good(number):
                 raise TendrilError("frame_number", number, "this frame is damaged in the cache: bake again from it on")
             return self._view(number, self.state_size)
@@ -181,7 +181,7 @@ class FrameCache:
         """The first `count` numbers of a frame's state, unverified: for callers with their own checksum that read no more."""
         number = self._held(frame_number)
         count = whole("count", count, 0, self.state_size)
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             return self._view(number, count)
 
     def _held(self, frame_number: int) -> int:
@@ -201,7 +201,7 @@ class FrameCache:
         if keep >= self._count:
             return
         # A shorter copy replaces the file: truncating it in place would invalidate the views into it.
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             with _replacing(self.path) as new:
                 self._file.seek(0)
                 _copy(self._file, new, _HEADER.size + keep * self._record_size)
@@ -213,7 +213,7 @@ class FrameCache:
     def close(self) -> None:
         self._mapping = None
         if not self._file.closed:
-            with _said_plainly(self.path):
+            with _plain_errors(self.path):
                 if self._lock is not None:
                     os.fsync(self._file.fileno())
                 self._file.close()
@@ -288,7 +288,7 @@ def _resolve(path: FilePath) -> Path:
 
 
 @contextmanager
-def _said_plainly(path: Path) -> Iterator[None]:
+def _plain_errors(path: Path) -> Iterator[None]:
     """Reports errors of the operating system, such as a full disk, in one sentence."""
     try:
         yield

@@ -24,7 +24,7 @@ from ..compile.version import VERSION
 from ..describe.scene import MODELS, Scene
 from ..errors import TendrilError
 from .cache import FrameCache
-from .scene_file import blaming, load_scene
+from .scene_file import load_scene, scene_errors
 
 if TYPE_CHECKING:
     from ..run.frame import Frame
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {shlex.join(rest)}")
     command: Command = chosen.command
     try:
-        with blaming(getattr(chosen, "scene", "")):
+        with scene_errors(getattr(chosen, "scene", "")):
             return command(chosen)
     except (TendrilError, OSError) as error:
         print(f"tendril: {error}", file=sys.stderr)

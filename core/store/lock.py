@@ -16,7 +16,7 @@ from pathlib import Path
 from ..errors import TendrilError
 
 # s: an instantaneous operation that takes longer was interrupted by a kill
-_LONG_AGO = 10.0
+_STALE_AFTER = 10.0
 
 _held: set[str] = set()  # owners, as written to the locks, that live in this process
 
@@ -113,7 +113,7 @@ def _is_running(process: int) -> bool:
 
 def _is_old(path: Path) -> bool:
     try:
-        return time.time() - os.stat(path).st_mtime > _LONG_AGO
+        return time.time() - os.stat(path).st_mtime > _STALE_AFTER
     except FileNotFoundError:
         return False
 

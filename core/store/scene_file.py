@@ -32,7 +32,7 @@ def load_scene(file: str) -> tuple[Scene, str]:
 
 
 @contextmanager
-def blaming(file: str, always: bool = False) -> Iterator[None]:
+def scene_errors(file: str, always: bool = False) -> Iterator[None]:
     """Reports errors raised by the code of a scene file, now or later in its functions of time, in one sentence. Errors from
     elsewhere pass, unless `always`."""
     try:
@@ -54,7 +54,7 @@ def _run(file: str, source: bytes) -> Scene:
     sys.modules[_MODULE] = module
     sys.path.insert(0, folder)  # as for a script, so that it can import its neighbours
     try:
-        with blaming(file, always=True):
+        with scene_errors(file, always=True):
             exec(compile(source, file, "exec"), module.__dict__)
             scene = getattr(module, "scene", None)
             if scene is None and callable(getattr(module, "build", None)):

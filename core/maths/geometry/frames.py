@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...compile.jit import kernel
+from ...compile.jit import kernel, part
 from ...errors import Array
 
 Vector = tuple[float, float, float]
@@ -18,6 +18,14 @@ def dot(a: Vector, b: Vector) -> float:
 @kernel
 def cross(a: Vector, b: Vector) -> Vector:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@part
+def unit(a: Vector) -> Vector:
+    """a normalised; zero if it is zero."""
+    size = math.sqrt(dot(a, a))
+    f = 1.0 / size if size > 0.0 else 0.0
+    return (f * a[0], f * a[1], f * a[2])
 
 
 @kernel

@@ -16,7 +16,6 @@ from ...errors import Array, TendrilError, array, direction
 
 UNKNOT = (1,)
 TREFOIL = (1, -1, 1)
-FIGURE_EIGHT = (1, -3, 1)
 
 FAR = 10.0  # radius of the sphere on which open polylines are closed, in radii of the polyline
 DOUBT = 1e-12  # relative threshold below which the sign of an area or volume is uncertain

@@ -21,24 +21,24 @@ from ..geometry.frames import Vector, cross
 from .small import (
     Matrix,
     add3,
-    crossing,
     decompose,
     full,
     get3,
     get6,
     get9,
-    image,
-    image_t,
+    matvec,
+    matvec_t,
     plus,
     put3,
     put6,
     put9,
     scaled,
+    skew,
     solved,
     solved_columns,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 
 ZERO = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -80,22 +80,22 @@ def factor_chain(
             continue
         if fork[j] >= 0:
             x, y, z = carried9(carry, fork[j], 0), carried9(carry, fork[j], 1), carried9(carry, fork[j], 2)
-        b = crossing(get3(d3, j), -length[j])
+        b = skew(get3(d3, j), -length[j])
         xb = times(x, b)
-        by = times(turned_over(b), y)
-        inner = plus(plus(times(turned_over(b), xb), plus(by, turned_over(by))), plus(z, full(get6(d, j))))
+        by = times(transposed(b), y)
+        inner = plus(plus(times(transposed(b), xb), plus(by, transposed(by))), plus(z, full(get6(d, j))))
         good, factor = decompose(symmetric(inner))
         if not good:
             return False
         put6(w, j, factor)
         g = plus(plus(xb, y), get9(e, j))
         below = get9(o, j)
-        give, pass_on = solved_columns(factor, turned_over(g)), solved_columns(factor, below)
+        give, pass_on = solved_columns(factor, transposed(g)), solved_columns(factor, below)
         put9(wg, j, give)
         put9(wo, j, pass_on)
         x = full(symmetric(plus(plus(x, full(get6(h, j))), scaled(times(g, give), -1.0))))
         y = scaled(times(g, pass_on), -1.0)
-        z = scaled(times(turned_over(below), pass_on), -1.0)
+        z = scaled(times(transposed(below), pass_on), -1.0)
         if of_fork[j] >= 0:
             add_carried9(carry, of_fork[j], 0, x)
             add_carried9(carry, of_fork[j], 1, y)
@@ -126,7 +126,7 @@ def solve_chain(
         l = length[j]  # noqa: E741
         minus = (phi[j, 0] - l * bx[0] - z[0], phi[j, 1] - l * bx[1] - z[1], phi[j, 2] - l * bx[2] - z[2])
         put3(phi, j, solved(get6(w, j), minus))
-        give, pass_on = image_t(get9(wg, j), minus), image_t(get9(wo, j), minus)
+        give, pass_on = matvec_t(get9(wg, j), minus), matvec_t(get9(wo, j), minus)
         x = (x[0] + give[0], x[1] + give[1], x[2] + give[2])
         z = pass_on
         if of_fork[j] >= 0:
@@ -145,8 +145,8 @@ def solve_chain(
         if of_fork[j] >= 0:
             k = of_fork[j]
             p, before = get3(carry, k), (carry[k, 3], carry[k, 4], carry[k, 5])
-        add3(phi, j, image(get9(wg, j), p), -1.0)
-        add3(phi, j, image(get9(wo, j), before), -1.0)
+        add3(phi, j, matvec(get9(wg, j), p), -1.0)
+        add3(phi, j, matvec(get9(wo, j), before), -1.0)
         before = get3(phi, j)
         way = cross(before, get3(d3, j))
         p = (p[0] + length[j] * way[0], p[1] + length[j] * way[1], p[2] + length[j] * way[2])
@@ -177,13 +177,13 @@ def chain_mobility(
         k, c = scaled(get9(wg, j), -1.0), scaled(get9(wo, j), -1.0)
         inverse = solved_columns(get6(w, j), UNIT)
         # phi_j = k p_j + c phi_(j-1) + noise
-        new_pf = plus(times(pp, turned_over(k)), times(pf, turned_over(c)))
+        new_pf = plus(times(pp, transposed(k)), times(pf, transposed(c)))
         # covariance of phi_(j-1) with phi_j
-        prev_f = plus(times(turned_over(pf), turned_over(k)), times(ff, turned_over(c)))
+        prev_f = plus(times(transposed(pf), transposed(k)), times(ff, transposed(c)))
         ff = plus(plus(times(k, new_pf), times(c, prev_f)), inverse)
-        b = crossing(get3(d3, j), -length[j])
-        cross_part = times(b, turned_over(new_pf))
-        pp = plus(plus(pp, times(times(b, ff), turned_over(b))), plus(cross_part, turned_over(cross_part)))
+        b = skew(get3(d3, j), -length[j])
+        cross_part = times(b, transposed(new_pf))
+        pp = plus(plus(pp, times(times(b, ff), transposed(b))), plus(cross_part, transposed(cross_part)))
         pf = plus(new_pf, times(b, ff))
         if fork[j] >= 0:
             at = fork[j]

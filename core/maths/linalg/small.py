@@ -29,6 +29,16 @@ def add3(a: Array, i: int, x: Vector, f: float) -> None:
 
 
 @part
+def get4(a: Array, i: int) -> tuple[float, float, float, float]:
+    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
+
+
+@part
+def put4(a: Array, i: int, x: tuple[float, float, float, float]) -> None:
+    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = x
+
+
+@part
 def get9(a: Array, i: int) -> Matrix:
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5], a[i, 6], a[i, 7], a[i, 8])
 
@@ -68,8 +78,7 @@ def scaled(a: Matrix, f: float) -> Matrix:
 
 
 @part
-def turned_over(a: Matrix) -> Matrix:
-    """The transpose."""
+def transposed(a: Matrix) -> Matrix:
     return (a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
 
 
@@ -89,7 +98,7 @@ def times(a: Matrix, b: Matrix) -> Matrix:
 
 
 @part
-def image(a: Matrix, x: Vector) -> Vector:
+def matvec(a: Matrix, x: Vector) -> Vector:
     """a x"""
     return (
         a[0] * x[0] + a[1] * x[1] + a[2] * x[2],
@@ -99,7 +108,7 @@ def image(a: Matrix, x: Vector) -> Vector:
 
 
 @part
-def image_t(a: Matrix, x: Vector) -> Vector:
+def matvec_t(a: Matrix, x: Vector) -> Vector:
     """a^T x"""
     return (
         a[0] * x[0] + a[3] * x[1] + a[6] * x[2],
@@ -109,8 +118,8 @@ def image_t(a: Matrix, x: Vector) -> Vector:
 
 
 @part
-def crossing(x: Vector, f: float) -> Matrix:
-    """f [x]x, so that [x]x y = x x y."""
+def skew(x: Vector, f: float) -> Matrix:
+    """f [x]x, where [x]x y = x x y."""
     return (0.0, -f * x[2], f * x[1], f * x[2], 0.0, -f * x[0], -f * x[1], f * x[0], 0.0)
 
 

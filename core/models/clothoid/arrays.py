@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
+from ..state_of_rods import zeros_of
 from .moving import COLUMN, LANES, make_lanes
 from .series import COLUMNS, make_terms
 
@@ -203,40 +204,22 @@ class Step(NamedTuple):
 
 
 def make_scratch(points: int, unknowns: int) -> Scratch:
-    terms, derivatives = make_terms()
-
-    def zeros(*shape: int) -> Array:
-        return np.zeros(shape)
-
     n = unknowns
-    return Scratch(
-        terms=terms,
-        derivatives=derivatives,
-        sums=zeros(COLUMNS),
-        phi=zeros(3, n),
-        psi=zeros(3, n),
-        jacobian=zeros(points, 6, n),
-        rows=zeros(4 * points * n),
-        matrix=zeros(n, n),
-        second=zeros(n, n),
-        gradient=zeros(n),
-        step=zeros(n),
-        trial=zeros(n),
-        velocity=zeros(n),
-        kappa=zeros(n // 3 - 2, 3),
-        root=zeros(1, 3),
-        frame=zeros(1, 3, 3),
-        force=zeros(points, 4),
-        acting=zeros(points, 3),
-        tail=zeros(points + 1, 12),
-    )
+    terms, derivatives = make_terms()
+    zeros = zeros_of(
+        Scratch, (n,), sums=(COLUMNS,), phi=(3, n), psi=(3, n), jacobian=(points, 6, n), rows=(4 * points * n,), matrix=(n, n),
+        second=(n, n), kappa=(n // 3 - 2, 3), root=(1, 3), frame=(1, 3, 3), force=(points, 4), acting=(points, 3),
+        tail=(points + 1, 12),
+    )  # fmt: skip
+    return zeros._replace(terms=terms, derivatives=derivatives)
 
 
 def make_motion_scratch(unknowns: int) -> MotionScratch:
     n = LANES * (-(-unknowns // LANES))  # whole vector registers
-    shapes = (
-        (12, COLUMN), (6, 2 * LANES), (7, COLUMN), (3, 3 * COLUMN), (12, 12), (12, 12), (12,), (12,), (3,), (2, 2), (9,),
-        (6, n), (6, n), (12, n), (12, n), (2, n), (n, n), (n, n),
+    zeros = zeros_of(
+        MotionScratch, (12,), at_nodes=(12, COLUMN), dots=(6, 2 * LANES), outer=(7, COLUMN), ends=(3, 3 * COLUMN),
+        mass=(12, 12), rate=(12, 12), start_acceleration=(3,), hats=(2, 2), sums=(9,), local=(6, n), turning=(6, n),
+        one=(12, n), two=(12, n), force=(2, n), inertia=(n, n), slope=(n, n),
     )  # fmt: skip
     lanes = make_lanes()
-    return MotionScratch(lanes, lanes.reshape(-1), *(np.zeros(shape) for shape in shapes))
+    return zeros._replace(lanes=lanes, flat=lanes.reshape(-1))

@@ -8,7 +8,7 @@ from ...compile.jit import kernel, part
 from ...errors import Array
 from ...maths.linalg.dense import half_solve
 from .arrays import Arrays, Coupled, Ints
-from .kinematics import unknowns_of
+from .kinematics import is_held, unknowns_of
 
 
 @kernel
@@ -44,8 +44,7 @@ def contact_half_responses(
                 for j in range(n):
                     moved[k, i] += row[j] * c.step[first + j]
                 for j in range(6):
-                    held = b.rods.held_position[r] if j < 3 else b.rods.held_frame[r]
-                    row[j] = 0.0 if held else row[j]
+                    row[j] = 0.0 if is_held(b.rods, r, j) else row[j]
                 half_solve(matrix, n, row)
 
 

@@ -9,7 +9,7 @@ from ...errors import Array
 from ...maths.linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
 from .arrays import Arrays, Coupled, Flags, Ints, Scratch, State
-from .kinematics import unknowns_of
+from .kinematics import is_held, unknowns_of
 from .measures import AT_REST, SECANTS, update_tension
 from .potential import evaluate_stage
 from .rates import rates_from_secants, turn_rate
@@ -64,8 +64,7 @@ def begin_rods(
             else:
                 at = b.rods.vector_start[r]
                 for i in range(unknowns_of(b.nodes, r)):
-                    held = (i < 3 and b.rods.held_position[r]) or (3 <= i < 6 and b.rods.held_frame[r])
-                    c.moved[at + i] = 0.0 if held else h * state.rate[at + i]
+                    c.moved[at + i] = 0.0 if is_held(b.rods, r, i) else h * state.rate[at + i]
         place_samples(b, scratch, r)
 
 
@@ -101,8 +100,7 @@ def probe_rods(b: Arrays, scratch: Scratch, chosen: Ints, h: float, mobility: Ar
             at = 4 * n * (i - first)
             for c in range(3):
                 for j in range(n):
-                    held = (j < 3 and b.rods.held_position[r]) or (3 <= j < 6 and b.rods.held_frame[r])
-                    x[c, j] = 0.0 if held else scratch.rows[at + c * n + j]
+                    x[c, j] = 0.0 if is_held(b.rods, r, j) else scratch.rows[at + c * n + j]
                 half_solve(matrix, n, x[c])
             m = 0
             for c in range(3):
@@ -167,8 +165,7 @@ def _add_stiffness(
             continue
         q = at + 4 * n * (i - first)
         for a in range(low, n):
-            held = (a < 3 and b.rods.held_position[r]) or (3 <= a < 6 and b.rods.held_frame[r])
-            if held:
+            if is_held(b.rods, r, a):
                 continue
             for u in range(7):
                 value = 0.0
@@ -180,8 +177,7 @@ def _add_stiffness(
                 for j in range(low, a + 1):
                     matrix[a, j] += value * rows[q + u * n + j]
         for j in range(low, 6):
-            held = (j < 3 and b.rods.held_position[r]) or (3 <= j < 6 and b.rods.held_frame[r])
-            if held:
+            if is_held(b.rods, r, j):
                 for a in range(j + 1, n):
                     matrix[a, j] = 0.0
 
@@ -194,8 +190,7 @@ def solve_coupled(b: Arrays, c: Coupled, scratch: Scratch, chosen: Ints, x: Arra
         r = chosen[k]
         n, at, m = unknowns_of(b.nodes, r), b.rods.vector_start[r], b.rods.matrix_start[r]
         for i in range(n):
-            held = (i < 3 and b.rods.held_position[r]) or (3 <= i < 6 and b.rods.held_frame[r])
-            step[i] = 0.0 if held else x[at + i]
+            step[i] = 0.0 if is_held(b.rods, r, i) else x[at + i]
             for j in range(i + 1):
                 matrix[i, j] = c.matrix[m + i * n + j]
         solve_dense(matrix, n, step)

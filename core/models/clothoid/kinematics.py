@@ -37,6 +37,12 @@ def unknowns_of(nodes: Nodes, r: int) -> int:
 
 
 @part
+def is_held(rods: Rods, r: int, j: int) -> bool:
+    """Whether unknown j of rod r is prescribed."""
+    return bool(rods.held_position[r] if j < TURN else j < BEND and rods.held_frame[r])
+
+
+@part
 def lay_out(
     rods: Rods,
     nodes: Nodes,

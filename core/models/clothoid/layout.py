@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import Array
+from ..state_of_rods import zeros_of
 from .arrays import Arrays, Coupled, Forces, Geometry, Holds, Ints, Log, Nodes, Points, Rods, Stage, State
 from .potential import GAUSS, NODES, WEIGHTS
 
@@ -65,10 +66,10 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
         return np.zeros(shape)
 
     def state() -> State:
-        return State(
-            zeros(e), zeros(k, 3), zeros(k, 3), zeros(rods, 3), np.tile(np.eye(3), (rods, 1, 1)), zeros(v),
-            zeros(s, 4), zeros(s, 3), zeros(s, 3), zeros(s),
-        )  # fmt: skip
+        zeros = zeros_of(
+            State, (s, 3), length=(e,), natural=(k, 3), kappa=(k, 3), root=(rods, 3), rate=(v,), x=(s, 4), tension=(s,)
+        )
+        return zeros._replace(frame=np.tile(np.eye(3), (rods, 1, 1)))
 
     started = state()
     arrays = Arrays(
@@ -103,17 +104,17 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
 
 
 def make_stage(gauss: int, state: State) -> Stage:
-    def zeros(*shape: int) -> Array:
-        return np.zeros(shape)
-
-    rods, kappa, x = len(state.root), state.kappa.shape, state.x.shape
-    return Stage(zeros(gauss, 4), zeros(gauss, 4), zeros(*kappa), zeros(rods, 3), zeros(rods, 3), zeros(*x))
+    return zeros_of(
+        Stage, state.root.shape, x=(gauss, 4), v=(gauss, 4), kappa=state.kappa.shape, sample_x=state.x.shape
+    )
 
 
 def make_geometry(gauss: int, samples: int) -> Geometry:
     g, s = gauss, samples
-    shapes = ((g, 4), (g, 4), (g, 3, 3), (s, 3, 3), (g, 3), (g, 3), (s, 3), (s, 3), (g, 4))
-    return Geometry(*(np.zeros(shape) for shape in shapes))
+    return zeros_of(
+        Geometry, (g, 3), x=(g, 4), v=(g, 4), frame=(g, 3, 3), sample_frame=(s, 3, 3), edge0=(s, 3),
+        edge_director0=(s, 3), x0=(g, 4),
+    )  # fmt: skip
 
 
 def panels_of(first: Array, last: Array, length: Array) -> Ints:
@@ -152,9 +153,8 @@ def _sample_points(layouts: list[RodLayout], element_start: Ints, start: Ints) -
 
 
 def make_coupled(b: Arrays) -> Coupled:
-    rods, k = b.rods, len(b.state.kappa)
-    v = int(rods.vector_start[-1])
-    return Coupled(
-        np.zeros(int(rods.matrix_start[-1])), np.zeros(v), np.zeros(v), np.zeros(v), np.zeros(int(rods.rows_start[-1])),
-        np.zeros((k, 3)), np.zeros((len(rods.degree), 3)), np.zeros((len(rods.degree), 3, 3)),
+    rods, state = b.rods, b.state
+    return zeros_of(
+        Coupled, state.rate.shape, matrix=(int(rods.matrix_start[-1]),), rows=(int(rods.rows_start[-1]),),
+        kappa=state.kappa.shape, root=state.root.shape, frame=state.frame.shape,
     )  # fmt: skip

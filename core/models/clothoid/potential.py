@@ -12,10 +12,11 @@ import numpy as np
 from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
+from ...maths.linalg.small import get3
 from .arrays import Arrays, Scratch
 from .kinematics import BEND, TURN, lay_out, unknowns_of
 from .roots import rotation_between
-from .samples import column, place_samples, row_of, sample_jacobian
+from .samples import column, place_samples, sample_jacobian
 
 GAUSS = 8  # points per panel
 _RULE = np.polynomial.legendre.leggauss(GAUSS)  # type: ignore[no-untyped-call]
@@ -40,7 +41,7 @@ def measure_turns(b: Arrays, r: int) -> None:
     x, frame, t0, d0 = geometry.x, geometry.frame, geometry.tangent0, geometry.director0
     for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
         t = column(frame, p, 0)
-        x[p, 3] = signed_angle(transport(row_of(d0, p), row_of(t0, p), t), column(frame, p, 1), t)
+        x[p, 3] = signed_angle(transport(get3(d0, p), get3(t0, p), t), column(frame, p, 1), t)
 
 
 @part
@@ -134,7 +135,7 @@ def evaluate_stage(
         if not derivatives:
             continue
         row = scratch.jacobian[p - first]
-        t, before = column(frame, p, 0), row_of(t0, p)
+        t, before = column(frame, p, 0), get3(t0, p)
         s = 1.0 / (1.0 + dot(t, before))
         wx, wy, wz = (t[0] + before[0]) * s, (t[1] + before[1]) * s, (t[2] + before[2]) * s
         m, inertia = mass[p, 0] * span * hh, mass[p, 3] * span * (hh + rate * ih)

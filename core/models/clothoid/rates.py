@@ -6,7 +6,7 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.linalg.dense import factor_dense, solve_dense
 from .arrays import Arrays, Scratch
-from .kinematics import BEND, lay_out, lay_out_moving, unknowns_of
+from .kinematics import BEND, is_held, lay_out, lay_out_moving, unknowns_of
 from .potential import measure_turns
 from .roots import rotation_between
 
@@ -107,7 +107,7 @@ def fit_rates(b: Arrays, scratch: Scratch, r: int, v: Array) -> None:
         trace = max(trace, matrix[i, i])
     for i in range(n):
         matrix[i, i] += 1e-13 * trace
-        if (i < 3 and rods.held_position[r]) or (3 <= i < BEND and rods.held_frame[r]):
+        if is_held(rods, r, i):
             gradient[i] = 0.0
             for j in range(n):
                 matrix[max(i, j), min(i, j)] = 0.0

@@ -7,6 +7,7 @@ import math
 from ...compile.jit import kernel, part
 from ...errors import Array
 from ...maths.geometry.frames import Vector, cross, dot, signed_angle, transport
+from ...maths.linalg.small import get3
 from .arrays import Arrays, Ints, Scratch
 from .kinematics import lay_out, lay_out_moving, unknowns_of
 
@@ -17,11 +18,6 @@ def column(frame: Array, p: int, c: int) -> Vector:
 
 
 @part
-def row_of(a: Array, p: int) -> Vector:
-    return (a[p, 0], a[p, 1], a[p, 2])
-
-
-@part
 def measure_edges(b: Arrays, r: int) -> None:
     """Directors of the edges and their turns, from the sample points at the iterate."""
     geometry, x, director = b.geometry, b.state.x, b.state.director
@@ -29,7 +25,7 @@ def measure_edges(b: Arrays, r: int) -> None:
     for i in range(b.samples.start[r], b.samples.start[r + 1] - 1):
         e, d, _ = _edge(x, frame, i)
         director[i, 0], director[i, 1], director[i, 2] = d
-        u = transport(row_of(geometry.edge_director0, i), row_of(geometry.edge0, i), e)
+        u = transport(get3(geometry.edge_director0, i), get3(geometry.edge0, i), e)
         x[i, 3] = signed_angle(u, d, e)
 
 
@@ -83,7 +79,7 @@ def sample_jacobian(b: Arrays, scratch: Scratch, r: int, rows: Array, at: int) -
         # q . (phi x d) = phi . (d x q): rotation of the mean director about the edge as its ends rotate and as the edge
         # tilts.
         a0, a1 = cross(d0, q), cross(d1, q)
-        e0 = row_of(geometry.edge0, i)
+        e0 = get3(geometry.edge0, i)
         tilt = cross(e0, e)  # contribution of parallel transport
         f = 1.0 / (1.0 + dot(e0, e))
         w = (tilt[0] * f - along * q[0] / size, tilt[1] * f - along * q[1] / size, tilt[2] * f - along * q[2] / size)
@@ -118,7 +114,7 @@ def drawn_directors(x: Array, director: Array, one: Ints, two: Ints, middle: Int
         i, m, j = one[k], middle[k], two[k]
         along = _unit((x[m + 1, 0] - x[m, 0], x[m + 1, 1] - x[m, 1], x[m + 1, 2] - x[m, 2]))
         edge = _unit((x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]))
-        d, s, c = row_of(director, m), math.sin(offsets[m]), math.cos(offsets[m])
+        d, s, c = get3(director, m), math.sin(offsets[m]), math.cos(offsets[m])
         q = cross(along, d)
         d = (c * d[0] - s * q[0], c * d[1] - s * q[1], c * d[2] - s * q[2])
         for _ in range(2):  # twice, against round-off

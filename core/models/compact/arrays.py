@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ...errors import Array
 from ..der.arrays import HeldFrames, Holds
+from ..state_of_rods import zeros_of
 
 LOOP = 9  # constraints that close a rod: three for the gap, six for the two edges that bend at the seam
 
@@ -225,9 +226,9 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         return np.zeros(shape)
 
     def state() -> State:
-        return State(
-            zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 3), zeros(rods, 3),
-            zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 2, 3), zeros(rods), zeros(n, 3),
+        return zeros_of(
+            State, (n, 3), q=(n, 4), v=(n, 6), a=(n, 6), loop_force=(rods, 3), q1=(n, 4), v1=(n, 6), strain1=(n, 2, 3),
+            previous_h=(rods,),
         )  # fmt: skip
 
     return Arrays(
@@ -260,47 +261,16 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
         forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(1), zeros(n, 3)),
-        stage=Stage(zeros(n, 3), zeros(n, 4), zeros(n, 6), zeros(n, 6), zeros(n, 2), zeros(n, 2, 3)),
+        stage=zeros_of(Stage, (n, 3), q=(n, 4), v=(n, 6), aim=(n, 6), weight=(n, 2), strain=(n, 2, 3)),
         start_strain=zeros(n, 2, 3),
-        geometry=Geometry(
-            d1=zeros(n, 3),
-            d2=zeros(n, 3),
-            d3=zeros(n, 3),
-            strain=zeros(n, 2, 3),
-            frame=zeros(n, 4),
-            target=zeros(n, 3),
-            violation=zeros(n, 3),
-            gap=zeros(rods, 3),
-            t0=zeros(n, 3),
-            d0=zeros(n, 3),
-            turn=zeros(n),
-            axis=zeros(n, 3),
-            carry=zeros(forks, 27),
+        geometry=zeros_of(
+            Geometry, (n, 3), strain=(n, 2, 3), frame=(n, 4), gap=(rods, 3), turn=(n,), carry=(forks, 27)
         ),
-        system=System(
-            g=zeros(n, 3),
-            c=zeros(n, 3),
-            h=zeros(n, 6),
-            d=zeros(n, 6),
-            o=zeros(n, 9),
-            e=zeros(n, 9),
-            w=zeros(n, 6),
-            wg=zeros(n, 9),
-            wo=zeros(n, 9),
-            d3=zeros(n, 3),
-            root=zeros(rods, 6),
-            seam=zeros(rods, 9),
-            loops=zeros(loops, n + rods, 3),
-            closing=zeros(rods if any_closed else 1, LOOP, 2 * LOOP),
-            closed_by=zeros(rods, LOOP),
-            gradient=zeros(n + rods, 3),
-            trial=zeros(n + rods, 3),
-            direction=zeros(n + rods, 3),
-            base_q=zeros(n, 4),
-            base_root=zeros(rods, 3),
-            taken=zeros(rods),
-            krylov=zeros(5, n + rods, 3),
-            thomas=zeros(n, 15),
+        system=zeros_of(
+            System, (n, 3), h=(n, 6), d=(n, 6), o=(n, 9), e=(n, 9), w=(n, 6), wg=(n, 9), wo=(n, 9), root=(rods, 6),
+            seam=(rods, 9), loops=(loops, n + rods, 3), closing=(rods if any_closed else 1, LOOP, 2 * LOOP),
+            closed_by=(rods, LOOP), gradient=(n + rods, 3), trial=(n + rods, 3), direction=(n + rods, 3), base_q=(n, 4),
+            base_root=(rods, 3), taken=(rods,), krylov=(5, n + rods, 3), thomas=(n, 15),
         ),
         log=Log(zeros(rods, 2), zeros(rods, 6)),
-    )
+    )  # fmt: skip

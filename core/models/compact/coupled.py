@@ -15,19 +15,20 @@ from ...compile.jit import kernel, part
 from ...errors import Array
 from ...maths.linalg.small import (
     add6,
-    crossing,
     get3,
-    image,
+    matvec,
     outer,
     plus,
     put3,
+    skew,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 from ..protocol import Pushes
 from .arrays import Arrays, Geometry, Linear, Rods, System
 from .evaluate import (
+    add_constraint_potential,
     add_penalties,
     elements,
     fix_edges,
@@ -38,9 +39,9 @@ from .evaluate import (
     sections,
     vertices,
 )
-from .kinematics import displace, place, save_base, turn_edges
+from .kinematics import displace, place, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
-from .newton import copy_negative, measure_step, satisfy_holds, update_multipliers
+from .newton import copy_step, measure_step, satisfy_holds, update_multipliers
 from .stages import aim_sections, copy_state, guess, measure, place_held, start_stage, update_drag, update_velocities
 
 LARGEST_ROTATION = 0.7  # rad, largest rotation of an edge in one iteration
@@ -64,11 +65,7 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
         copy_state(b.kept, state, first, end, r)
         place(rods, state, geometry, r)
         start_stage(rods, state, geometry, stage, r, 0.0)
-        for i in range(first, end):
-            geometry.turn[i] = 0.0
-            for c in range(3):
-                geometry.t0[i, c] = geometry.d3[i, c]
-                geometry.d0[i, c] = geometry.d1[i, c]
+        reset_turns(rods, geometry, r)
         save_base(rods, state, system.base_q, system.base_root, r)
         aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
         place_held(rods, b.holds, b.frames, geometry, state, r, 1.0)
@@ -117,15 +114,7 @@ def _evaluate(b: Arrays, r: int, h: float, penalty: float, exact: bool, pushes: 
     add_penalties(rods, geometry, system, r, penalty)
     fix_edges(rods, system, r)
     gather_gradient(rods, geometry, system, state.loop_force, r)
-    for i in range(rods.start[r], rods.start[r + 1]):
-        if rods.held[i]:
-            for c in range(3):
-                violation = geometry.violation[i, c]
-                potential += violation * (0.5 * penalty * violation - state.hold_force[i, c])
-    if rods.closed[r]:
-        for c in range(3):
-            potential -= state.loop_force[r, c] * geometry.gap[r, c]
-    return potential
+    return add_constraint_potential(rods, geometry, state, potential, r, penalty)
 
 
 @part
@@ -143,15 +132,15 @@ def _stiffen(rods: Rods, geometry: Geometry, system: System, stiffness: Array, t
         qt = (k[13], k[18], k[24])
         qq = (k[14], k[19], k[25], k[19], k[20], k[26], k[25], k[26], k[27])
         a = get3(geometry.axis, j)
-        b = crossing(get3(geometry.d3, j), -rods.arm[j])
-        add6(system.h, j, symmetric(plus(plus(pp, qq), plus(qp, turned_over(qp)))), 1.0)
+        b = skew(get3(geometry.d3, j), -rods.arm[j])
+        add6(system.h, j, symmetric(plus(plus(pp, qq), plus(qp, transposed(qp)))), 1.0)
         both = (tp[0] + qt[0], tp[1] + qt[1], tp[2] + qt[2])
-        across = plus(times(plus(turned_over(qp), qq), b), outer(both, a, 1.0))
+        across = plus(times(plus(transposed(qp), qq), b), outer(both, a, 1.0))
         for e, value in enumerate(across):
             system.e[j, e] += value
-        bq = image(turned_over(b), qt)
+        bq = matvec(transposed(b), qt)
         turning = plus(outer(bq, a, 1.0), outer(a, bq, 1.0))
-        own = plus(plus(times(times(turned_over(b), qq), b), turning), outer(a, a, tt))
+        own = plus(plus(times(times(transposed(b), qq), b), turning), outer(a, a, tt))
         add6(system.d, j, symmetric(own), 1.0)
 
 
@@ -187,7 +176,7 @@ def linearise_rods(b: Arrays, pushes: Pushes, chosen: Ints, h: float, potential:
             if good:
                 break
         if good:
-            copy_negative(rods, system.gradient, system.trial, r)
+            copy_step(rods, system.gradient, -1.0, system.trial, r)
             solve_matrix(rods, geometry, system, system.trial, r, 1.0)
         else:
             for j in range(rods.start[r], rods.start[r + 1]):
@@ -225,14 +214,10 @@ def weigh_steps(b: Arrays, chosen: Ints, longest: Array, slope: Array, begin: in
 def move_rods(b: Arrays, chosen: Ints, h: float, begin: int, stop: int) -> None:
     """Moves the rods by system.trial, shortened where an edge would rotate too far."""
     rods, system, state, geometry = b.rods, b.system, b.state, b.geometry
-    n = len(rods.arm)
     for k in range(begin, stop):
         r = chosen[k]
-        first, end = rods.start[r], rods.start[r + 1]
         _, largest, turns = measure_step(rods, geometry, system.gradient, system.trial, r)
-        for i in range(first, end):
-            put3(system.direction, i, get3(system.trial, i))
-        put3(system.direction, n + r, get3(system.trial, n + r))
+        copy_step(rods, system.trial, 1.0, system.direction, r)
         if rods.closed[r] or largest < SETTLED:
             penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
             update_multipliers(rods, geometry, system, state, r, penalty, limit)

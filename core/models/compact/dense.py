@@ -6,12 +6,12 @@ import numpy as np
 
 from ...compile.jit import kernel
 from ...errors import Array
-from ...maths.linalg.small import get3, put3
 from .arrays import ELIMINATION, Arrays
-from .evaluate import evaluate
+from .evaluate import add_constraint_potential, evaluate
 from .gradients import conjugate_gradients, multiply, precondition
-from .kinematics import displace, save_base, turn_edges
+from .kinematics import displace, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, solve_matrix
+from .newton import copy_step
 from .stages import aim_sections, start_stage
 from .stepping import update_geometry
 
@@ -22,11 +22,7 @@ def start_at_state(b: Arrays, r: int) -> None:
     update_geometry(b, r)
     start_stage(b.rods, b.state, b.geometry, b.stage, r, 0.0)
     save_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
-    for i in range(b.rods.start[r], b.rods.start[r + 1]):
-        b.geometry.turn[i] = 0.0
-        for c in range(3):
-            b.geometry.t0[i, c] = b.geometry.d3[i, c]
-            b.geometry.d0[i, c] = b.geometry.d1[i, c]
+    reset_turns(b.rods, b.geometry, r)
 
 
 @kernel
@@ -37,15 +33,7 @@ def potential_at(b: Arrays, r: int, h: float, penalty: float, x: Array, exact: b
     turn_edges(b.rods, b.geometry, r)
     aim_sections(b.rods, b.stage, b.forces.drag_rate[0], r, h)
     potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, penalty, exact)
-    for i in range(b.rods.start[r], b.rods.start[r + 1]):
-        if b.rods.held[i]:
-            for c in range(3):
-                violation = b.geometry.violation[i, c]
-                potential += violation * (0.5 * penalty * violation - b.state.hold_force[i, c])
-    if b.rods.closed[r]:
-        for c in range(3):
-            potential -= b.state.loop_force[r, c] * b.geometry.gap[r, c]
-    return potential
+    return add_constraint_potential(b.rods, b.geometry, b.state, potential, r, penalty)
 
 
 @kernel
@@ -74,14 +62,9 @@ def solve_here(b: Arrays, r: int, x: Array, solver: int) -> int:
             return -1
         solve_matrix(b.rods, b.geometry, b.system, x, r, 0.0)
         return 0
-    trial, n = b.system.trial, len(b.rods.arm)
-    for j in range(b.rods.start[r], b.rods.start[r + 1]):
-        put3(trial, j, get3(x, j))
-    put3(trial, n + r, get3(x, n + r))
+    copy_step(b.rods, x, 1.0, b.system.trial, r)
     count = conjugate_gradients(b.rods, b.geometry, b.system, r, solver)
-    for j in range(b.rods.start[r], b.rods.start[r + 1]):
-        put3(x, j, get3(trial, j))
-    put3(x, n + r, get3(trial, n + r))
+    copy_step(b.rods, b.system.trial, 1.0, x, r)
     return count
 
 

@@ -19,16 +19,16 @@ from ...maths.linalg.small import (
     Symmetric,
     add3,
     add6,
-    crossing,
     get3,
-    image,
+    matvec,
     outer,
     plus,
     put3,
     scaled,
+    skew,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 from ..der.arrays import FRAMED
 from .arrays import Forces, Geometry, Rods, Stage, State, System
@@ -204,19 +204,19 @@ def elements(
             mu = (w * s[0] + turning[0], w * s[1] + turning[1], w * s[2] + turning[2])
             t1, t2, t3 = directors_of(a)
             frame = (t1[0], t2[0], t3[0], t1[1], t2[1], t3[1], t1[2], t2[2], t3[2])
-            moment = image(frame, mu)
+            moment = matvec(frame, mu)
             m = (w, v[2], -v[1], -v[2], w, v[0], v[1], -v[0], w)  # w - [v]x
             km = (
                 k0 * m[0], k0 * m[1], k0 * m[2], k1 * m[3], k1 * m[4], k1 * m[5], k2 * m[6], k2 * m[7], k2 * m[8],
             )  # fmt: skip
-            inner = times(turned_over(m), km)
+            inner = times(transposed(m), km)
             if exact:
                 shift = -0.5 * dot(s, v)
                 inner = (
                     inner[0] + shift, inner[1], inner[2], inner[3], inner[4] + shift, inner[5], inner[6], inner[7],
                     inner[8] + shift,
                 )  # fmt: skip
-            k = times(times(frame, inner), turned_over(frame))
+            k = times(times(frame, inner), transposed(frame))
             has_a, has_b = not framed or slot == 0, not framed or slot == 1
             if has_a:
                 add3(c, p, moment, -1.0)
@@ -226,7 +226,7 @@ def elements(
                 add6(d, i, symmetric(k), 1.0)
             if has_a and has_b:
                 # rows: the edge after; columns: the edge before
-                beside = plus(scaled(k, -1.0), crossing(moment, -0.5)) if exact else scaled(k, -1.0)
+                beside = plus(scaled(k, -1.0), skew(moment, -0.5)) if exact else scaled(k, -1.0)
                 for e, value in enumerate(beside):
                     o[i, e] += value
     return energy
@@ -275,6 +275,22 @@ def add_penalties(rods: Rods, geometry: Geometry, system: System, r: int, penalt
         if rods.held[i]:
             add3(system.g, i, get3(geometry.violation, i), penalty)
             add6(system.h, i, _across(get3(rods.rail, i)), penalty)
+
+
+@part
+def add_constraint_potential(
+    rods: Rods, geometry: Geometry, state: State, potential: float, r: int, penalty: float
+) -> float:
+    """Returns the potential with the penalties and multipliers of holds and the multiplier of the loop closure."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        if rods.held[i]:
+            for c in range(3):
+                violation = geometry.violation[i, c]
+                potential += violation * (0.5 * penalty * violation - state.hold_force[i, c])
+    if rods.closed[r]:
+        for c in range(3):
+            potential -= state.loop_force[r, c] * geometry.gap[r, c]
+    return potential
 
 
 @part

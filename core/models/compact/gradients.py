@@ -15,23 +15,23 @@ from ...maths.geometry.frames import cross
 from ...maths.linalg.chain import ZERO, add_carried9, carried9
 from ...maths.linalg.small import (
     add3,
-    crossing,
     decompose,
     full,
     get3,
     get6,
     get9,
-    image,
-    image_t,
+    matvec,
+    matvec_t,
     plus,
     put3,
     put6,
     scaled,
+    skew,
     solved,
     solved_columns,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 from .arrays import BLOCK_DIAGONAL, HYBRID, Geometry, Rods, System
 from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
@@ -50,23 +50,23 @@ def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Arra
     force = system.krylov[3]
     for i in range(first, end):
         p = sum_at_fork(geometry.carry, rods.of_fork, i, p)
-        put3(force, i, image(full(get6(h, i)), p))
+        put3(force, i, matvec(full(get6(h, i)), p))
         own = (0.0, 0.0, 0.0)
         if rods.edge[i]:
             phi = get3(x, i)
-            own = image(full(get6(d, i)), phi)
+            own = matvec(full(get6(d, i)), phi)
             if i > first:
                 before = rods.before[i]
-                below = image(get9(o, i), get3(x, before))
+                below = matvec(get9(o, i), get3(x, before))
                 own = (own[0] + below[0], own[1] + below[1], own[2] + below[2])
-                add3(out, before, image_t(get9(o, i), phi), 1.0)
+                add3(out, before, matvec_t(get9(o, i), phi), 1.0)
             way = cross(phi, get3(d3, i))
             p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
             store_at_fork(geometry.carry, rods.fork, i, p)
         put3(out, i, own)
     if rods.closed[r]:
-        add3(out, first, image(get9(system.seam, r), get3(x, end - 1)), 1.0)
-        add3(out, end - 1, image_t(get9(system.seam, r), get3(x, first)), 1.0)
+        add3(out, first, matvec(get9(system.seam, r), get3(x, end - 1)), 1.0)
+        add3(out, end - 1, matvec_t(get9(system.seam, r), get3(x, first)), 1.0)
     clear_forks(geometry.carry, rods.forks, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
@@ -93,8 +93,8 @@ def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: i
         if rods.fork[j] >= 0:
             beyond, eliminated = carried9(carry, rods.fork[j], 0), carried9(carry, rods.fork[j], 1)
         put3(system.d3, j, get3(d3, j))
-        b = crossing(get3(d3, j), -arm[j])
-        block = plus(times(times(turned_over(b), beyond), b), full(get6(system.d, j)))
+        b = skew(get3(d3, j), -arm[j])
+        block = plus(times(times(transposed(b), beyond), b), full(get6(system.d, j)))
         beyond = plus(beyond, full(get6(system.h, j)))
         s = symmetric(block)
         if kind == HYBRID:
@@ -107,7 +107,7 @@ def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: i
         if kind == HYBRID:
             below = get9(system.o, j)
             right = solved_columns(factor, below)
-            eliminated = times(turned_over(below), right)
+            eliminated = times(transposed(below), right)
             for e, value in enumerate(right):
                 thomas[j, 6 + e] = value
         if rods.of_fork[j] >= 0:
@@ -141,10 +141,10 @@ def apply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Array, 
         z = sum_at_fork(carry, rods.fork, j, z)
         b = (x[j, 0] - z[0], x[j, 1] - z[1], x[j, 2] - z[2])
         put3(out, j, solved(get6(thomas, j), b))
-        z = pass_to_fork(carry, rods.of_fork, j, image_t(_beside(thomas, j), b))
+        z = pass_to_fork(carry, rods.of_fork, j, matvec_t(_beside(thomas, j), b))
     for j in range(first + 1, end):
         if rods.edge[j]:
-            add3(out, j, image(_beside(thomas, j), get3(out, rods.before[j])), -1.0)
+            add3(out, j, matvec(_beside(thomas, j), get3(out, rods.before[j])), -1.0)
 
 
 @part

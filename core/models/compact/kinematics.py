@@ -8,20 +8,10 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from ...maths.geometry.quaternions import Quaternion, directors_of, from_frame, product, relative, turned
-from ...maths.linalg.small import get3, put3
+from ...maths.linalg.small import get3, get4, put3, put4
 from ..der.arrays import FRAMED, FREE_END
 from .arrays import Geometry, Linear, Rods, State
 from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
-
-
-@part
-def get4(a: Array, i: int) -> Quaternion:
-    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
-
-
-@part
-def put4(a: Array, i: int, q: Quaternion) -> None:
-    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = q
 
 
 @part
@@ -125,6 +115,15 @@ def save_base(rods: Rods, state: State, base_q: Array, base_root: Array, r: int)
     put3(base_root, r, get3(state.x, first))
     for j in range(first, end):
         put4(base_q, j, get4(state.q, j))
+
+
+@part
+def reset_turns(rods: Rods, geometry: Geometry, r: int) -> None:
+    """Makes the current frames the reference of the turns."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        geometry.turn[i] = 0.0
+        put3(geometry.t0, i, get3(geometry.d3, i))
+        put3(geometry.d0, i, get3(geometry.d1, i))
 
 
 @part

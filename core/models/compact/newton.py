@@ -55,7 +55,7 @@ def minimise(
             left = trial_largest * rate / (1.0 - rate)
             report[r, RESIDUAL] = left
             save_base(rods, state, system.base_q, system.base_root, r)
-            _save_direction(rods, system, r)
+            copy_step(rods, system.trial, 1.0, system.direction, r)
             if left <= step.tolerance:
                 displace(rods, state, geometry, system.base_q, system.base_root, system.direction, 1.0, r)
                 if step.solver == ELIMINATION or rods.closed[r]:
@@ -78,7 +78,7 @@ def linearise(
     """Writes the Newton step from the iterate to system.trial. Returns the values of `evaluate`; infinity if there is no step."""
     for attempt in range(0 if step.exact else 1, 2):
         value, violations, most = evaluate(rods, forces, stage, geometry, system, state, r, h, penalty, attempt == 0)
-        copy_negative(rods, system.gradient, system.trial, r)
+        copy_step(rods, system.gradient, -1.0, system.trial, r)
         if step.solver == ELIMINATION or rods.closed[r]:
             if factor_matrix(rods, geometry, system, r):
                 solve_matrix(rods, geometry, system, system.trial, r, 1.0)
@@ -92,23 +92,13 @@ def linearise(
 
 
 @part
-def copy_negative(rods: Rods, gradient: Array, trial: Array, r: int) -> None:
+def copy_step(rods: Rods, source: Array, factor: float, target: Array, r: int) -> None:
+    """target = factor * source (N + R, 3), of rod r."""
     n = len(rods.arm)
-    for j in range(rods.start[r], rods.start[r + 1]):
+    for j in range(rods.start[r], rods.start[r + 1] + 1):
+        k = j if j < rods.start[r + 1] else n + r
         for c in range(3):
-            trial[j, c] = -gradient[j, c]
-    for c in range(3):
-        trial[n + r, c] = -gradient[n + r, c]
-
-
-@part
-def _save_direction(rods: Rods, system: System, r: int) -> None:
-    n = len(rods.arm)
-    for j in range(rods.start[r], rods.start[r + 1]):
-        for c in range(3):
-            system.direction[j, c] = system.trial[j, c]
-    for c in range(3):
-        system.direction[n + r, c] = system.trial[n + r, c]
+            target[k, c] = factor * source[k, c]
 
 
 @part

@@ -7,13 +7,13 @@ import math
 from ...compile.jit import part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...maths.geometry.frames import cross, dot, transport
+from ...maths.geometry.frames import cross, dot, transport, unit
 from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
-from ...maths.linalg.small import get3, put3
+from ...maths.linalg.small import get3, get4, put3, put4
 from ..der.arrays import FRAMED, HeldFrames, Holds
 from ..der.stages import place_frames
 from .arrays import Forces, Geometry, Rods, Stage, State
-from .kinematics import frame_quaternion, get4, place, put4, root_fixed
+from .kinematics import frame_quaternion, place, root_fixed
 
 FAST = 2.0  # rad per step
 OUT_OF_REACH = 1.0 + 1e-9  # relative to the rod's length: a hold beyond this distance can't be satisfied
@@ -62,13 +62,10 @@ def place_held(
             put4(state.q, j, get4(geometry.frame, j))
         elif rods.edge_framed[j]:
             k = j + 1 if j + 1 < end else first
-            t = _unit(
-                geometry.target[k, 0] - geometry.target[j, 0],
-                geometry.target[k, 1] - geometry.target[j, 1],
-                geometry.target[k, 2] - geometry.target[j, 2],
-            )
+            a, b = get3(geometry.target, j), get3(geometry.target, k)
+            t = unit((b[0] - a[0], b[1] - a[1], b[2] - a[2]))
             d0, d1 = get3(holds.director[0], j), get3(holds.director[1], j)
-            d = _unit(d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2]))
+            d = unit((d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2])))
             spin = holds.spin[0, j] + at * (holds.spin[1, j] - holds.spin[0, j])
             put4(state.q, j, frame_quaternion(t, transport(d, t, t), spin))
 
@@ -97,13 +94,6 @@ def _clamp_to_reach(rods: Rods, geometry: Geometry, first: int, end: int) -> Non
             carry[fork, 0], carry[fork, 1] = last, reach
         else:
             reach += rods.rest_length[i]
-
-
-@part
-def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
-    length = math.sqrt(x * x + y * y + z * z)
-    f = 1.0 / length if length > 0.0 else 0.0
-    return (x * f, y * f, z * f)
 
 
 @part

@@ -35,9 +35,10 @@ from ....describe.attachment import Attachment
 from ....describe.scene import Entry
 from ....errors import Array
 from ....maths.linalg.dense import factor_dense, solve_dense
+from ....maths.linalg.small import get4, put4
 from ...net.arrays import Graph
 from .arrays import Arrays
-from .forces import first_director, load, turned
+from .forces import first_director, turned
 from .stepping import FAILURES, HALVINGS, MOST_HALVINGS, STEPS, copy_state, step_frames, step_points, stop_net
 
 Ints = NDArray[int64]
@@ -191,7 +192,7 @@ def _project_ties(b: Arrays, c: Carried, a: int, h: float) -> bool:
     first, count = c.tie_of[a], c.tie_of[a + 1] - c.tie_of[a]
     for t in range(first, first + count):
         j = c.edge[t]
-        d = first_director(load(state.q, j))
+        d = first_director(get4(state.q, j))
         for i in range(3):
             c.start[t, i], c.end[t, i], c.director[t, i] = state.r[n.tail[j], i], state.r[n.head[j], i], d[i]
     measure(
@@ -274,7 +275,7 @@ def _move_edge(b: Arrays, c: Carried, first: int, t: int, h: float) -> None:
             state.v[place, u % 3] += way / h
         else:
             state.w[j, 2] += way / h
-            state.q[j, 0], state.q[j, 1], state.q[j, 2], state.q[j, 3] = turned(load(state.q, j), (0.0, 0.0, way))
+            put4(state.q, j, turned(get4(state.q, j), (0.0, 0.0, way)))
 
 
 @part

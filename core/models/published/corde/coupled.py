@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from ....compile.jit import kernel
 from ....errors import Array
+from ....maths.linalg.small import get4, put4
 from ....maths.linalg.sparse_factor import Pattern, factor, solve
 from ....maths.linalg.sparse_order import Finder, stack_size
 from ...net.arrays import Graph
 from ...net.build import make_pattern
 from ...net.plan import Plan
 from .arrays import Arrays, Ints
-from .forces import load, turned
+from .forces import turned
 
 MOST_ATTEMPTS = 6
 
@@ -197,7 +198,7 @@ def finish_cordes(b: Arrays, s: System, chosen: NDArray[int64], h: float, creep:
             turn = s.now[s.theta[j]]
             state.w[j, 2] += turn / h
             if turn != 0.0:
-                state.q[j, 0], state.q[j, 1], state.q[j, 2], state.q[j, 3] = turned(load(state.q, j), (0.0, 0.0, turn))
+                put4(state.q, j, turned(get4(state.q, j), (0.0, 0.0, turn)))
             if creep:
                 for c in range(3):
                     state.w[j, c] = 0.0

@@ -10,15 +10,9 @@ from __future__ import annotations
 import math
 
 from ....compile.jit import part
-from ....errors import Array
 from ....maths.geometry.frames import Vector, cross, dot
 
 Quaternion = tuple[float, float, float, float]
-
-
-@part
-def load(q: Array, i: int) -> Quaternion:
-    return (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
 
 
 @part

@@ -13,12 +13,12 @@ from ....compile.jit import kernel, part
 from ....errors import Array
 from ....forces.air import SKIN_FRICTION, VISCOSITY
 from ....maths.geometry.frames import dot
+from ....maths.linalg.small import get4, put4
 from .arrays import Arrays
 from .forces import (
     Quaternion,
     bending_pull,
     constraint,
-    load,
     segment_force,
     strains,
     third_director,
@@ -191,7 +191,7 @@ def add_torques(b: Arrays, r: int) -> None:
     for j in range(n.edges[r], n.edges[r + 1]):
         i, k = n.tail[j], n.head[j]
         way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
-        f, g = constraint(way, load(q, j), n.length[j], n.kappa[j])
+        f, g = constraint(way, get4(q, j), n.length[j], n.kappa[j])
         for c in range(3):
             force[k, c] += f[c]
             force[i, c] -= f[c]
@@ -209,21 +209,21 @@ def add_torques(b: Arrays, r: int) -> None:
         )
         pa, pc = bending_pull(a, b_end, s, -sign), bending_pull(b_end, a, s, sign)
         if gamma_r > 0.0:  # (27): friction compares angular velocities in world space
-            va = to_space(load(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
-            vc = to_space(load(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
+            va = to_space(get4(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
+            vc = to_space(get4(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
             f = gamma_r / reach
             rub = (f * (vc[0] - va[0]), f * (vc[1] - va[1]), f * (vc[2] - va[2]))
         else:
             rub = (0.0, 0.0, 0.0)
         if i < edges:
             back = -1.0 if n.turned_a[e] else 1.0  # in the frame of the segment itself
-            ra = to_frame(load(q, i), rub)
+            ra = to_frame(get4(q, i), rub)
             torque[i, 0] += pa[0] + ra[0]
             torque[i, 1] += back * pa[1] + ra[1]
             torque[i, 2] += back * pa[2] + ra[2]
         if j < edges:
             back = -1.0 if n.turned_b[e] else 1.0
-            rc = to_frame(load(q, j), rub)
+            rc = to_frame(get4(q, j), rub)
             cosine, sine = roll[e, 0] * roll[e, 0] - roll[e, 1] * roll[e, 1], 2.0 * roll[e, 0] * roll[e, 1]
             torque[j, 0] += cosine * pc[0] - sine * pc[1] - rc[0]
             torque[j, 1] += back * (sine * pc[0] + cosine * pc[1]) - rc[1]
@@ -251,7 +251,7 @@ def step_frames(b: Arrays, r: int, h: float, at: float) -> bool:
         square = w[j, 0] * w[j, 0] + w[j, 1] * w[j, 1] + w[j, 2] * w[j, 2]
         if not square * h * h < 4.0:  # more than two radians in a step
             return False
-        q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (h * w[j, 0], h * w[j, 1], h * w[j, 2]))
+        put4(q, j, turned(get4(q, j), (h * w[j, 0], h * w[j, 1], h * w[j, 2])))
     _place_held(b, r, h, at)
     return True
 
@@ -259,7 +259,7 @@ def step_frames(b: Arrays, r: int, h: float, at: float) -> bool:
 @part
 def _end(q: Array, i: int, backwards: bool) -> Quaternion:
     """Quaternion of a segment, rotated by pi about d1 where the element traverses it backwards."""
-    return times_b(0, load(q, i)) if backwards else load(q, i)
+    return times_b(0, get4(q, i)) if backwards else get4(q, i)
 
 
 @part
@@ -340,7 +340,7 @@ def relax_cordes(b: Arrays, steps: int, skip: NDArray[bool_], first: int, last: 
             for j in range(n.edges[r], n.edges[r + 1]):
                 for c in range(3):
                     w[j, c] = keep * w[j, c] + torque[j, c] / n.fictitious_inertia[j, c]
-                q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (w[j, 0], w[j, 1], w[j, 2]))
+                put4(q, j, turned(get4(q, j), (w[j, 0], w[j, 1], w[j, 2])))
             _place_held(b, r, 1.0, 1.0)
             if not largest > 0.0:
                 break
@@ -365,7 +365,7 @@ def measure_cordes(b: Arrays) -> None:
             way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
             long = math.sqrt(dot(way, way))
             stretching += 0.5 * n.stretch[j] * n.length[j] * (long / n.length[j] - 1.0) ** 2
-            tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(load(q, j))) / long)
+            tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(get4(q, j))) / long)
         for e in range(n.elements[r], n.elements[r + 1]):
             b_end = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll, e)
             u = strains(_end(q, n.a[e], n.turned_a[e]), b_end, n.reach[e])

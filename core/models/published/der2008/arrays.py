@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ....errors import Array
 from ...der.arrays import FRAMED, Arrays, HeldFrames
+from ...state_of_rods import zeros_of
 
 
 class Chain(NamedTuple):
@@ -112,27 +113,16 @@ def make_chain(b: Arrays) -> Chain:
 
 
 def make_nodes(count: int) -> Nodes:
-    widths = {"t": 3, "u": 3, "kb": 3, "bishop": 4}
-    return Nodes(**{f: np.zeros((count, widths[f]) if f in widths else count) for f in Nodes._fields})
+    return zeros_of(Nodes, (count,), t=(count, 3), u=(count, 3), kb=(count, 3), bishop=(count, 4))
 
 
 def make_motion(n: int, rods: int) -> Motion:
-    def zeros(*shape: int) -> Array:
-        return np.zeros(shape)
-
-    return Motion(
-        x=zeros(n, 3),
-        v=zeros(n, 3),
-        before=zeros(n, 3),
-        force=zeros(n, 3),
-        metric=zeros(n, 6),
-        drag=zeros(n, 6),
-        gradient=zeros(n, 3),
-        multiplier=zeros(n),
-        diagonal=zeros(n),
-        beside=zeros(n),
-        fill=zeros(n),
-        frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
+    vector, number = (n, 3), (n,)
+    zeros = zeros_of(
+        Motion, number, x=vector, v=vector, before=vector, force=vector, metric=(n, 6), drag=(n, 6), gradient=vector
+    )
+    return zeros._replace(
+        frames=HeldFrames(np.zeros(vector), np.zeros(vector), np.zeros(number)),
         inner=np.zeros(rods, dtype=np.int64),
         most_iterations=np.zeros(rods, dtype=np.int64),
     )
