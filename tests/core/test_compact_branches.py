@@ -280,7 +280,7 @@ def test_a_body_hangs_from_a_star() -> None:
         (
             lambda x, e: {"points": [*x, (2, 0, 0), (3, 0, 0)], "edges": [*e, (7, 8)]},
             None,
-            "point 7 does not hang together with point 0",
+            "point 7 is not connected to point 0",
         ),
         (lambda x, e: {"break_force": 5.0}, None, "compact nets do not break"),
         (lambda x, e: {"break_moment": 5.0}, None, "compact nets do not break"),

@@ -118,7 +118,7 @@ def _check_net(net: Net, holds: list[Hold]) -> None:
     if not seen.all():
         alone = int(np.flatnonzero(~seen)[0])
         raise TendrilError(
-            "edges", alone, f"point {alone} does not hang together with point 0: add each part by itself"
+            "edges", alone, f"point {alone} is not connected to point 0: add each connected part by itself"
         )
     if net.edge_count >= net.vertex_count:
         raise TendrilError("edges", net.edge_count, 'a compact net has no loops: cut them, or choose the model "net"')
