@@ -10,7 +10,7 @@ from ...maths.linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
 from .arrays import Arrays, Coupled, Flags, Ints, Scratch, State
 from .kinematics import is_held, unknowns_of
-from .measures import AT_REST, SECANTS, update_tension
+from .measures import AT_REST, SECANTS, measure, update_tension
 from .potential import evaluate_stage
 from .rates import rates_from_secants, turn_rate
 from .roots import place_root, shift_root
@@ -18,7 +18,6 @@ from .samples import place_samples, sample_jacobian, update_samples
 from .stepping import (
     LARGEST_EXTRAPOLATION,
     copy_state,
-    measure,
     save_base,
     set_edge_reference,
     set_point_reference,

@@ -1,4 +1,4 @@
-"""Tensions and strains for display."""
+"""Energies of the state; tensions and strains for display."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ...compile.jit import part
 from ...errors import Array
 from .arrays import Arrays, Ints, Scratch
 from .potential import GAUSS, NODES, WEIGHTS
+from .rates import update_points
 
 SECANTS, TANGENTS, AT_REST = range(3)  # how accelerations follow from the last stage
 
@@ -21,6 +22,32 @@ def _shares() -> Array:
 
 
 SHARES = _shares()
+
+
+@part
+def measure(b: Arrays, scratch: Scratch, r: int) -> None:
+    """Writes the energies of the rod's state."""
+    update_points(b, scratch, r)
+    gauss, nodes, v, x, mass, k = b.gauss, b.nodes, b.geometry.v, b.geometry.x, b.gauss.mass, b.nodes.stiffness
+    kinetic, height, bend, twist = 0.0, 0.0, 0.0, 0.0
+    for p in range(gauss.start[r], gauss.start[r + 1]):
+        span = b.state.length[gauss.element[p]]
+        for c in range(4):
+            kinetic += 0.5 * mass[p, c] * span * v[p, c] * v[p, c]
+            if c < 3:
+                height -= mass[p, c] * span * b.forces.gravity[r, c] * x[p, c]
+    kappa, natural, first, affine = b.state.kappa, b.state.natural, nodes.element_start[r], b.rods.degree[r]
+    for e in range(first, nodes.element_start[r + 1]):
+        i = nodes.start[r] + e - first
+        j, span = i + affine, b.state.length[e]
+        for c in range(3):
+            p, q = kappa[i, c] - natural[i, c], kappa[j, c] - natural[j, c]
+            energy = 0.5 * span * (k[e, c, 0] * p * p + 2.0 * k[e, c, 1] * p * q + k[e, c, 2] * q * q)
+            if c == 0:
+                twist += energy
+            else:
+                bend += energy
+    b.log.energy[r, 0], b.log.energy[r, 1], b.log.energy[r, 2], b.log.energy[r, 3] = kinetic, bend, twist, height
 
 
 @part

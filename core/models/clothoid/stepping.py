@@ -20,7 +20,7 @@ from ...forces.air import cylinder_drag
 from ...maths.linalg.dense import factor_dense, solve_dense
 from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Arrays, MotionScratch, Scratch, State, Step
 from .kinematics import BEND, unknowns_of
-from .measures import AT_REST, SECANTS, TANGENTS, update_tension
+from .measures import AT_REST, SECANTS, TANGENTS, measure, update_tension
 from .potential import evaluate_stage, place_points, stage_velocity
 from .rates import rates_from_secants, turn_rate, update_points
 from .roots import all_finite, place_root, rotation_between, shift_root, turn_frame
@@ -380,29 +380,3 @@ def _give_up(b: Arrays, r: int, at: float) -> None:
     place_root(b, r, at)
     for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
         b.state.rate[i] = 0.0
-
-
-@part
-def measure(b: Arrays, scratch: Scratch, r: int) -> None:
-    """Writes the energies of the rod's state."""
-    update_points(b, scratch, r)
-    gauss, nodes, v, x, mass, k = b.gauss, b.nodes, b.geometry.v, b.geometry.x, b.gauss.mass, b.nodes.stiffness
-    kinetic, height, bend, twist = 0.0, 0.0, 0.0, 0.0
-    for p in range(gauss.start[r], gauss.start[r + 1]):
-        span = b.state.length[gauss.element[p]]
-        for c in range(4):
-            kinetic += 0.5 * mass[p, c] * span * v[p, c] * v[p, c]
-            if c < 3:
-                height -= mass[p, c] * span * b.forces.gravity[r, c] * x[p, c]
-    kappa, natural, first, affine = b.state.kappa, b.state.natural, nodes.element_start[r], b.rods.degree[r]
-    for e in range(first, nodes.element_start[r + 1]):
-        i = nodes.start[r] + e - first
-        j, span = i + affine, b.state.length[e]
-        for c in range(3):
-            p, q = kappa[i, c] - natural[i, c], kappa[j, c] - natural[j, c]
-            energy = 0.5 * span * (k[e, c, 0] * p * p + 2.0 * k[e, c, 1] * p * q + k[e, c, 2] * q * q)
-            if c == 0:
-                twist += energy
-            else:
-                bend += energy
-    b.log.energy[r, 0], b.log.energy[r, 1], b.log.energy[r, 2], b.log.energy[r, 3] = kinetic, bend, twist, height
