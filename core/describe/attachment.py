@@ -51,6 +51,6 @@ def make_attachment(
     else:
         own = position_vector("point", point)
         if np.linalg.norm(target.to_world(own) - here) > 0.5 * np.linalg.norm(end - start):
-            raise TendrilError("point", point, "give the point of the body, in its axes, where the rod is, or none")
+            raise TendrilError("point", point, "give a point near the rod, in body coordinates, or omit it")
     own.flags.writeable = False
     return Attachment(rod, body, kind, edge, at, own)

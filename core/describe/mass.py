@@ -57,7 +57,9 @@ def of_mesh(mesh: Mesh) -> MassProperties:
     """Sums over tetrahedra from the mean vertex to each triangle."""
     vertices, triangles = np.asarray(mesh.vertices), np.asarray(mesh.triangles)
     if not _is_closed(triangles):
-        raise TendrilError("shape", mesh, "close the mesh: every edge between two triangles, turned the same way")
+        raise TendrilError(
+            "shape", mesh, "close the mesh: every edge must belong to two consistently oriented triangles"
+        )
     origin = vertices.mean(axis=0)
     corners = vertices[triangles] - origin  # (m, 3, 3)
     sixfold = np.linalg.det(corners)  # six times the volume of each tetrahedron

@@ -180,7 +180,9 @@ class Net:
         for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
             values = getattr(net, name)
             if not np.all((values > 0.0) & np.isfinite(values)):
-                raise TendrilError(name, values, "bring moduli, density and radius into the range of doubles")
+                raise TendrilError(
+                    name, values, "choose moduli, density and radius whose stiffness and mass are finite and above zero"
+                )
         for value in vars(net).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False

@@ -151,7 +151,7 @@ class Rod:
             values = getattr(rod, name)
             if not np.all((values > 0.0) & np.isfinite(values)):
                 raise TendrilError(
-                    name, values, "bring the moduli, the density and the radius into the range of doubles"
+                    name, values, "choose moduli, density and radius whose stiffness and mass are finite and above zero"
                 )
         for value in vars(rod).values():
             if isinstance(value, np.ndarray):
@@ -181,7 +181,7 @@ def _polyline(field: str, points: ArrayLike, closed: bool) -> Array:
     lengths = np.linalg.norm(edges_of(x, closed), axis=1)
     total = float(lengths.sum())
     if total == 0.0:
-        raise TendrilError(f"the length of {field}", total, "spread the points out: they all lie in one place")
+        raise TendrilError(f"the length of {field}", total, "spread the points out: they all coincide")
     if not SMALLEST_SIZE * (1.0 - SLACK) <= total <= LARGEST_SIZE * (1.0 + SLACK):
         raise TendrilError(
             f"the length of {field}",
@@ -281,5 +281,5 @@ def _directors(field: str, value: ArrayLike | None, x: Array, closed: bool) -> A
 
 def _rest_directors(value: ArrayLike | None, rest_x: Array | None, closed: bool) -> Array | None:
     if value is not None and rest_x is None:
-        raise TendrilError("rest_director", value, "a straight natural shape has no directors: use rest_twist instead")
+        raise TendrilError("rest_director", value, "a straight natural shape has no directors: use rest_twist")
     return None if rest_x is None else _directors("rest_director", value, rest_x, closed)

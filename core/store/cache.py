@@ -62,10 +62,10 @@ class _Header:
     @staticmethod
     def unpack(data: bytes, path: Path) -> _Header:
         if len(data) < _HEADER.size or not data.startswith(_MAGIC):
-            raise TendrilError("cache", str(path), "this is not a cache of Tendril: name another file")
+            raise TendrilError("cache", str(path), "this is not a Tendril cache: name another file")
         _, version, state_size, first_frame, fingerprint, crc = _HEADER.unpack(data)
         if version != VERSION:
-            cure = f"it is of format {version} and this is Tendril with format {VERSION}: bake it again"
+            cure = f"it has format {version} but this version of Tendril needs format {VERSION}: bake it again"
             raise TendrilError("cache", str(path), cure)
         damaged = TendrilError("cache", str(path), "its header is damaged: delete it and bake again")
         if crc != zlib.crc32(data[:-4]):
@@ -157,7 +157,7 @@ class FrameCache:
         self._check_writable()
         following = self.frames.stop
         if whole("frame_number", frame_number, -_LARGEST_FRAME) != following:
-            raise TendrilError("frame_number", frame_number, f"frames follow one another: the next is {following}")
+            raise TendrilError("frame_number", frame_number, f"frames must be consecutive: the next is {following}")
         values = array("state", state, (self.state_size,), f"give an array of {self.state_size} numbers")
         payload = values.astype("<f8", copy=False).tobytes()
         head = np.array((_RECORD_MAGIC, zlib.crc32(payload), following), dtype=_RECORD_HEAD)
@@ -240,7 +240,9 @@ class FrameCache:
         if self._lock is None or self._file.closed:
             raise TendrilError("cache", str(self.path), "it is not open for writing: open it with writable=True")
         if not self._lock.is_held:
-            raise TendrilError("cache", str(self.path), "its lock file is gone, another may write it: open it anew")
+            raise TendrilError(
+                "cache", str(self.path), "its lock file is gone and another process may write it: open it again"
+            )
 
     def _map(self) -> mmap.mmap:
         """Maps the file up to the last frame. Accessing it beyond the file's end would kill the process, so the length is
@@ -248,7 +250,7 @@ class FrameCache:
         if self._file.closed:
             raise TendrilError("cache", str(self.path), "it is closed: open it again")
         if os.fstat(self._file.fileno()).st_size < self._end:
-            raise TendrilError("cache", str(self.path), "the file was cut short meanwhile: open it again")
+            raise TendrilError("cache", str(self.path), "the file was truncated by another program: open it again")
         if self._mapping is None or len(self._mapping) < self._end:
             try:
                 self._mapping = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)
@@ -318,7 +320,7 @@ def _copy(source: FileIO, target: FileIO, size: int) -> None:
     while size > 0:
         piece = source.read(min(size, 1 << 22))
         if not piece:
-            raise OSError("the file was cut short meanwhile")
+            raise OSError("the file was truncated by another program")
         size -= len(piece)
         rest = memoryview(piece)
         while rest:

@@ -69,30 +69,30 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=command)
         return sub
 
-    add("info", info, "Versions, cores, where compiled code is kept, models.")
+    add("info", info, "Versions, cores, location of compiled code, models.")
 
     sub = add("run", run, "Simulate without writing and print energies and diagnostics.")
     _add_simulation_arguments(sub, frames=(1, 48))
-    sub.add_argument("--every", type=int, metavar="N", help="print every so many frames (default: some 20 rows)")
+    sub.add_argument("--every", type=int, metavar="N", help="print every N-th frame (default: about 20 rows)")
 
-    sub = add("bake", bake, "Simulate into a cache file, or go on where that file ends.")
+    sub = add("bake", bake, "Simulate into a cache file, or continue where that file ends.")
     _add_simulation_arguments(sub, frames=(1, 120))
-    sub.add_argument("--cache", required=True, metavar="FILE", help="the file the frames are appended to")
+    sub.add_argument("--cache", required=True, metavar="FILE", help="file to which the frames are appended")
 
     sub = add("export", export, "Write the positions of a cache as arrays: frames, times, rod_0, rod_1, ...")
     sub.add_argument("cache", metavar="CACHE")
     sub.add_argument("out", metavar="OUT.npz")
     sub.add_argument("--scene", required=True, metavar="SCENE", help="the scene the cache was baked from")
 
-    sub = add("experiment", experiment, "Repeat an experiment of the papers: numbers as a table, moments as a picture.")
-    sub.add_argument("name", nargs="?", metavar="NAME", help="which one; --list shows them")
+    sub = add(
+        "experiment", experiment, "Reproduce an experiment of the papers: numbers as a table, moments as a picture."
+    )
+    sub.add_argument("name", nargs="?", metavar="NAME", help="name of the experiment; --list shows all")
     sub.add_argument("--list", action="store_true", help="names, titles and sources of all experiments")
     sub.add_argument("--out", default="out", metavar="FOLDER", help="where NAME.png is written (out)")
     sub.add_argument("--plot", metavar="FILE", help="write the picture to this file instead")
-    sub.add_argument("--no-picture", action="store_true", help="numbers alone")
-    sub.add_argument(
-        "--model", metavar="MODEL", help="of the rods, where there is a choice; NAME_MODEL.png is written then"
-    )
+    sub.add_argument("--no-picture", action="store_true", help="print the numbers only")
+    sub.add_argument("--model", metavar="MODEL", help="rod model, where there is a choice; writes NAME_MODEL.png")
 
     add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # parses its arguments itself
     return parser
@@ -150,7 +150,7 @@ def bake(chosen: argparse.Namespace) -> int:
         if cache.last is None:
             cache.append(first, sim.state())
         elif cache.last < last:
-            print(f"{chosen.cache} holds frames up to {cache.last}: going on from there.", file=sys.stderr)
+            print(f"{chosen.cache} holds frames up to {cache.last}: continuing from there.", file=sys.stderr)
             sim.restore(cache.read(cache.last), cache.last)
         progress = Progress(cache.frames.stop, last)
         troubled = 0
@@ -163,7 +163,9 @@ def bake(chosen: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             progress.end()
             again = shlex.join(["python", "-m", "tendril", *chosen.words])
-            print(f"Stopped; {chosen.cache} is good up to frame {cache.last}. To go on: {again}", file=sys.stderr)
+            print(
+                f"Stopped; {chosen.cache} is complete up to frame {cache.last}. To continue: {again}", file=sys.stderr
+            )
             return INTERRUPTED
         progress.end()
         print(f"{chosen.cache}: frames {cache.frames[0]} to {cache.last}{_trouble(troubled)}")
