@@ -28,7 +28,7 @@ from ..errors import (
 )
 from .joining import join_curves
 from .material import SECTIONS, Circle, Material, Section, Stiffness
-from .rod import LEAST_CHI, given_stiffness, section_stiffness
+from .rod import LEAST_CHI, check_and_freeze, given_stiffness, section_stiffness
 
 Ints = NDArray[np.int64]
 
@@ -177,15 +177,7 @@ class Net:
             corde=corde or Corde(),
         )
         _check_corners(net)
-        for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
-            values = getattr(net, name)
-            if not np.all((values > 0.0) & np.isfinite(values)):
-                raise TendrilError(
-                    name, values, "choose moduli, density and radius whose stiffness and mass are finite and above zero"
-                )
-        for value in vars(net).values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        check_and_freeze(net)
         return net
 
     @staticmethod

@@ -147,16 +147,19 @@ class Rod:
             twist=number("twist", twist, "give a finite angle in rad"),
             rest_twist=number("rest_twist", rest_twist, "give a finite rate in rad/m"),
         )
-        for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
-            values = getattr(rod, name)
-            if not np.all((values > 0.0) & np.isfinite(values)):
-                raise TendrilError(
-                    name, values, "choose moduli, density and radius whose stiffness and mass are finite and above zero"
-                )
-        for value in vars(rod).values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        check_and_freeze(rod)
         return rod
+
+
+def check_and_freeze(described: object) -> None:
+    """Refuses stiffnesses and masses that overflow or vanish, and makes all arrays read-only."""
+    for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
+        values = getattr(described, name)
+        if not np.all((values > 0.0) & np.isfinite(values)):
+            raise TendrilError(name, values, "choose moduli, density and radius that give finite values above zero")
+    for value in vars(described).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
 
 
 def edges_of(x: Array, closed: bool) -> Array:
