@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..core.compile.version import VERSION
+from ..core.describe.model import DEFAULT_ROD_MODEL
 from . import copies, solver
 
 
@@ -16,10 +17,10 @@ class TENDRIL_OT_compile(bpy.types.Operator):
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
-        if not solver.prepare(["der"], True):
+        if not solver.prepare([DEFAULT_ROD_MODEL], True):
             from ..core.run import warm_up
 
-            warm_up.warm_up(["der"], True)
+            warm_up.warm_up([DEFAULT_ROD_MODEL], True)
         return {"FINISHED"}
 
 

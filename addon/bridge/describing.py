@@ -21,7 +21,7 @@ from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, stra
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
 from .poses import Array, metres_per_unit, pose_of
-from .rods import MATERIALS, bodies_that_move, is_net, poses_of
+from .rods import MATERIALS, bodies_that_move, is_net, poses_of, uses_elements
 from .sampling import SampledStrand
 from .shapes import (
     ALL,
@@ -140,7 +140,7 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
         "rows": rows,
         **apart,
         "friction": obj.tendril.friction,
-        "elements": obj.tendril.elements if obj.tendril.model == "clothoid" and not is_net(obj) else 0,
+        "elements": obj.tendril.elements if uses_elements(obj) else 0,
         "pose": poses[uid],
         "start_poses": start_poses,
         "seats": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},

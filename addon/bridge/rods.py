@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 from ...core import Material
+from ...core.describe.model import model_records
 from . import roots
 from .attachments import attached_poses
 from .poses import Array, pose_of
@@ -26,6 +27,12 @@ def is_rod(obj: bpy.types.Object | None) -> bool:
 def is_net(obj: bpy.types.Object) -> bool:
     """Of rods: whether this one is simulated as a net."""
     return obj.type == "MESH" or (obj.type == "CURVE" and obj.tendril.tie_splines)
+
+
+def uses_elements(obj: bpy.types.Object) -> bool:
+    """Whether the number of elements of the rod can be chosen."""
+    chosen = obj.tendril.model  # empty if the model is not registered
+    return not is_net(obj) and any(record.elements for record in model_records() if record.name == chosen)
 
 
 def rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Scene, TendrilError
+from ...core.describe.model import model_record
 from . import roots
 from .attachments import settings_of_attachments
 from .changes import AROUND, around, is_steady, key_of_factors, steady_factors
@@ -130,7 +131,8 @@ def describe_scene(
     frame_rate = scene.render.fps / scene.render.fps_base
     described_objects = [objects[uid] for uid in rods]
     parts = {uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()}
-    if shared.contact != "coulomb" and (bodies or any(entry.model != "clothoid" for entry in core_scene.entries)):
+    solvers = [model_record(entry.model).contact_solvers for entry in core_scene.entries]
+    if shared.contact != "coulomb" and (bodies or any(shared.contact not in names for names in solvers)):
         cure = "choose Exact, or make all rods of the scene clothoids and let them move no rigid bodies"
         raise TendrilError("Contact", "Hair", cure)
     return SceneDescription(
