@@ -154,22 +154,22 @@ class ModelBlock(Protocol):
         """(N,) rad, a view: rotation of each edge's material about its tangent since the coupled step began."""
 
     def save(self, chosen: NDArray[np.int64]) -> None:
-        """Saves the state of rods at the start of a step, for `begin` and `recall`."""
+        """Saves the state of rods at the start of a step, for `begin` and `rollback`."""
 
-    def recall(self, chosen: NDArray[np.int64]) -> None:
+    def rollback(self, chosen: NDArray[np.int64]) -> None:
         """Resets rods to their saved state."""
 
     def copy(self, chosen: NDArray[np.int64]) -> Sequence[Array]:
-        """A copy of the state of rods, for `put_back`. Unlike `save` it can be taken any number of times."""
+        """A copy of the state of rods, for `restore`. Unlike `save` it can be taken any number of times."""
 
-    def put_back(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
+    def restore(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
         """Resets rods to a state of `copy`."""
 
     def begin(self, chosen: NDArray[np.int64], h: float, air_density: float, still: bool = False) -> None:
         """Starts a coupled step of h seconds from the saved state, at a predicted end state under the forces of the last
         `free_steps`. `still`: only held vertices move."""
 
-    def probe(self, chosen: NDArray[np.int64], mobility: Array) -> None:
+    def estimate_mobility(self, chosen: NDArray[np.int64], mobility: Array) -> None:
         """Writes an estimate of the displacement of each sample point within the step per force on it, m/N: (N, 6) rows
         xx yx yy zx zy zz."""
 
@@ -189,15 +189,15 @@ class ModelBlock(Protocol):
     def generalized_pushes(self, chosen: NDArray[np.int64], forces: Array, out: Array) -> None:
         """out = J^T f of forces (N, 4) on the chosen rods."""
 
-    def weigh_steps(self, chosen: NDArray[np.int64], longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: NDArray[np.int64], longest: Array, slope: Array) -> None:
         """Writes the largest displacement of the step vector in segment lengths (R,), and the derivative of the potential along
         it (R,)."""
 
     def move(self, chosen: NDArray[np.int64]) -> None:
         """Applies the step vector, shortened where it is too long."""
 
-    def retreat(self, chosen: NDArray[np.int64], sizes: Array) -> None:
-        """Line search: shortens what the last `move` or `retreat` applied to a fraction `sizes` (R,) of it."""
+    def backtrack(self, chosen: NDArray[np.int64], sizes: Array) -> None:
+        """Line search: shortens what the last `move` or `backtrack` applied to a fraction `sizes` (R,) of it."""
 
     def finish(self, chosen: NDArray[np.int64], creep: bool = False) -> None:
         """Accepts the step. `creep`: the step was given up; velocities become zero."""
@@ -285,7 +285,7 @@ class MeasuresStrains(Protocol):
 
 @runtime_checkable
 class SecondOrderStages(Protocol):
-    """Coupled steps can be SDIRK2: `begin_stage`, Newton, `go_on`, Newton, `finish` with `smooth`."""
+    """Coupled steps can be SDIRK2: `begin_stage`, Newton, `begin_second_stage`, Newton, `finish` with `smooth`."""
 
     second_order: bool  # False where a subclass does not support what it inherits
 
@@ -294,7 +294,7 @@ class SecondOrderStages(Protocol):
     ) -> None:
         """As `begin`, for a first stage of length h that ends at a fraction `at` of the step."""
 
-    def go_on(self, chosen: NDArray[np.int64], ratio: float) -> None:
+    def begin_second_stage(self, chosen: NDArray[np.int64], ratio: float) -> None:
         """Accepts the first stage and starts the second; `ratio` is (1 - gamma) / gamma."""
 
     def finish(self, chosen: NDArray[np.int64], creep: bool = False, smooth: bool = False) -> None:

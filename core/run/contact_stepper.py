@@ -65,8 +65,8 @@ class ContactStepper(Stepper):
         free = partial(world.free_steps, h, 1, True)
         if solver.step(everything, h, free, 0.0, careful=True, last=True).failed.any():
             for block in self._blocks:
-                block.recall(np.arange(len(block.sample_start) - 1))
-            solver.known.recall(known, everything)
+                block.rollback(np.arange(len(block.sample_start) - 1))
+            solver.known.restore(known, everything)
             world.work = world.work + Work(halvings=1)
         world.collect_work()
 
@@ -132,7 +132,7 @@ class ContactStepper(Stepper):
             spread(strangers, self._solver.linked())
             joining = (strangers if returns < MOST_RETURNS else rods) & rods & ~failed
             self._rollback(joining)
-            self._solver.known.recall(forces, failed | joining)
+            self._solver.known.restore(forces, failed | joining)
             self._level[joining] = np.maximum(self._level[joining], halvings + 1)
             failed = failed | joining
         return strangers
@@ -143,11 +143,11 @@ class ContactStepper(Stepper):
 
     def _restore(self, copied: Copied) -> None:
         for (number, chosen), state in zip(chosen_of(copied.which, self._rods), copied.states, strict=True):
-            self._blocks[number].put_back(chosen, state)
+            self._blocks[number].restore(chosen, state)
 
     def _rollback(self, which: Flags) -> None:
         for number, chosen in chosen_of(which, self._rods):
-            self._blocks[number].recall(chosen)
+            self._blocks[number].rollback(chosen)
 
     def _positions(self) -> Array:
         return np.concatenate([block.positions() for block in self._blocks])

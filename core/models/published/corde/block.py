@@ -232,13 +232,13 @@ class CordeBlock:
         s.now[self._graph.theta] = 0.0
         copy_nets(self.arrays, chosen, False)
 
-    def recall(self, chosen: Ints) -> None:
+    def rollback(self, chosen: Ints) -> None:
         copy_nets(self.arrays, chosen, True)
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.arrays.state, self._starts(), chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.arrays.state, self._starts(), chosen, state)
 
     def _starts(self) -> list[Ints]:
@@ -259,7 +259,7 @@ class CordeBlock:
             self._run(h, skip)
         begin_cordes(self.arrays, self._get_system(), chosen)
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         b = self.arrays
         free = np.where(b.nets.held, 0.0, self._h**2 / b.nets.mass)[self._samples.vertex]
         for r in chosen:
@@ -297,13 +297,13 @@ class CordeBlock:
         self.generalized_forces(forces[:, :3], out)
         out[self._graph.theta] = forces[self._samples.row_of_edge, 3]
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         weigh_cordes(self._get_system(), chosen, longest, slope)
 
     def move(self, chosen: Ints) -> None:
         move_cordes(self.arrays, self._get_system(), chosen, np.zeros(self._nets), True)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         move_cordes(self.arrays, self._get_system(), chosen, sizes, False)
 
     def finish(self, chosen: Ints, creep: bool = False) -> None:
