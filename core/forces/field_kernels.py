@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile.jit import kernel, part
+from ..describe.fields import FALLOFFS, KINDS, SHAPES
 from ..errors import Array
 from ..maths.geometry.frames import Vector, cross, dot
 from .noise import turbulence
@@ -21,9 +22,11 @@ AXIS = PLACE + 3
 CENTRE = AXIS + 3
 CENTRE_AXIS = CENTRE + 3
 NUMBER, COUNT = CENTRE_AXIS + 3, CENTRE_AXIS + 4  # one of so many, that some vertices of a rod feel; zero: all feel it
-WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(7)
-POINT, LINE, PLANE, POINTS, SURFACE = range(5)
-SPHERE, TUBE, CONE = range(3)
+# `Field.numbers()` numbers these by their place in the lists of `describe/fields.py`: a name too few or too many here is an
+# error when this is imported.
+WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(len(KINDS))
+POINT, LINE, PLANE, POINTS, SURFACE = range(len(SHAPES))
+SPHERE, TUBE, CONE = range(len(FALLOFFS))
 
 
 @part
