@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -161,7 +162,13 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
 
 
 Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # what a body can be
-Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
+Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh  # what a collider can be
+
+
+def names_of(shapes: UnionType) -> str:
+    """The classes of `Solid` or `Shape`, for messages."""
+    *names, last = (shape.__name__ for shape in get_args(shapes))
+    return f"{', '.join(names)} or {last}"
 
 
 @dataclass(frozen=True)
