@@ -42,7 +42,7 @@ lint: $(VENV)/ready
 
 # The documentation site, in out/site. Broken links and unknown names are errors.
 docs: $(VENV)/ready
-	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 test-core: $(VENV)/ready
 	$(PY) -m pytest tests/core tests/validation -m "not long" -n 2
