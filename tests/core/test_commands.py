@@ -21,7 +21,7 @@ from tendril.core.store.cli import _parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROGRAMS = ("make", "python", "pip", "git", "packaging/window", ".venv/bin/", "blender")
+PROGRAMS = re.compile(r"(make|python|pip|git|blender|packaging/window|\.venv/bin/[\w-]+) ")
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 _INLINE = re.compile(r"`([^`\n]+)`")
 
@@ -32,7 +32,7 @@ def commands_in(text: str) -> list[str]:
         if language in ("", "sh", "bash", "shell", "console"):
             lines += [line.removeprefix("$ ").split("  #")[0].strip() for line in block.splitlines()]
     lines += _INLINE.findall(_FENCED.sub("", text))
-    return [line for line in lines if line.startswith(PROGRAMS) and " " in line]
+    return [line for line in lines if PROGRAMS.match(line)]
 
 
 def run(*words: str) -> str:
@@ -63,6 +63,10 @@ def parsed(command: str) -> None:
 
 def run_as_is(command: str) -> None:
     run(sys.executable, *shlex.split(command)[1:])
+
+
+def run_help(command: str) -> None:
+    run_as_is(f"{command} --help")
 
 
 def run_few_frames(command: str) -> None:
@@ -115,6 +119,7 @@ def not_ours(command: str) -> None:
 TREATMENTS: tuple[tuple[str, Callable[[str], None]], ...] = (
     (r"make [\w-]+( \w+=\S+)*", in_makefile),
     (r"python -m tendril( info| --help| experiment --list)", run_as_is),
+    (r"python -m tendril", run_help),
     (r"python -m tendril run \S+", run_few_frames),
     (r"python -m tendril (run|bake|export|experiment)\b.*", parsed),
     (r"python -m tendril\.(packaging\.package|sample_scenes\.samples|bench)\b.*", helped),
