@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..describe.rotations import are_rotations
-from ..describe.shapes import Collider, Mesh, near, place, turn
+from ..describe.shapes import Collider, Mesh, position_vector, rotation_matrix, within_range
 from ..errors import TendrilError, array, whole
 from ..run.holds import are_places, usable
 from ..run.motion import OTHER, POSITION, ROTATION, Motion
@@ -82,9 +82,9 @@ class ColliderMotion(Motion):
             wanted = self._now[VERTICES][rows].shape
             points = array("vertices", vertices, wanted, f"give the mesh's points in the same order, shape {wanted}")
         for which, row, values in (
-            (POSITION, k, None if position is None else place("position", position)),
-            (ROTATION, k, None if rotation is None else turn(rotation)),
-            (VERTICES, rows, None if points is None else near("vertices", vertices, points)),
+            (POSITION, k, None if position is None else position_vector("position", position)),
+            (ROTATION, k, None if rotation is None else rotation_matrix(rotation)),
+            (VERTICES, rows, None if points is None else within_range("vertices", vertices, points)),
         ):
             if values is not None:
                 self._to[which][row] = values
