@@ -44,30 +44,17 @@ def is_held(rods: Rods, r: int, j: int) -> bool:
 
 @part
 def lay_out(
-    rods: Rods,
-    nodes: Nodes,
-    state: State,
-    points: Points,
-    scratch: Scratch,
-    r: int,
-    place: Array,
-    frame: Array,
+    rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
     modes: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Writes positions (P, 3 or more) and frames (P, 3, 3) of rod r's points to rows of the block, at the state's curvatures.
     With `modes` also scratch.jacobian (points of this rod, 6, unknowns): psi in rows 0 to 2, phi in rows 3 to 5."""
     kappa, length, element, fraction = state.kappa, state.length, points.element, points.fraction
     first_element, first_node = nodes.element_start[r], nodes.start[r]
     first, end = points.start[r], points.start[r + 1]
     affine = rods.degree[r]
-    c, d, out, jacobian, phi, psi = (
-        scratch.terms,
-        scratch.derivatives,
-        scratch.sums,
-        scratch.jacobian,
-        scratch.phi,
-        scratch.psi,
-    )
+    c, d, out = scratch.terms, scratch.derivatives, scratch.sums
+    jacobian, phi, psi = scratch.jacobian, scratch.phi, scratch.psi
     unknowns = BEND + 3 * (nodes.start[r + 1] - first_node)
     columns = COLUMNS if modes else ROTATION
     for i in range(3):
@@ -149,8 +136,7 @@ def _propagate_modes(
         to_psi[1, j] = psi[1, j] + c * dx - a * dz
         to_psi[2, j] = psi[2, j] + a * dy - b * dx
         to_phi[0, j], to_phi[1, j], to_phi[2, j] = a, b, c
-    # The hat function of the element's first node is 1 - x and decreases by `share` over the piece; for degree 0 it is
-    # one.
+    # The hat function of the element's first node is 1 - x and decreases by `share` over the piece; for degree 0 it is one.
     for node in range(1 + affine):
         level = (1.0 - x if node == 0 else x) if affine == 1 else 1.0
         rise = (-share if node == 0 else share) if affine == 1 else 0.0
@@ -163,16 +149,9 @@ def _propagate_modes(
 
 @part
 def lay_out_moving(
-    rods: Rods,
-    nodes: Nodes,
-    state: State,
-    points: Points,
-    scratch: Scratch,
-    r: int,
-    place: Array,
-    frame: Array,
+    rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
     speed: Array,
-) -> None:
+) -> None:  # fmt: skip
     """Like `lay_out`, and the velocities (P, 3) at the state's rates; a fourth column, if there is one, is the spin about the
     tangent. Two more series suffice, which is cheaper than a mode for each unknown."""
     kappa, rate, length, element, fraction = state.kappa, state.rate, state.length, points.element, points.fraction
