@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ...compile.jit import part
 from ...errors import Array
+from ...maths.linalg.small import get3
 from .arrays import Nodes, Points, Rods, Scratch, State
 from .series import (
     COLUMNS,
@@ -20,11 +21,14 @@ from .series import (
     PLACE_RATE,
     ROTATION,
     SPEEDS,
+    affine_at,
     evaluate,
     expand,
     expand_modes,
     expand_rates,
     next_piece,
+    scaled,
+    slope_between,
     sum_terms,
 )
 
@@ -73,24 +77,14 @@ def lay_out(
         b = a + affine
         here = BEND + 3 * (a - first_node)  # first unknown of this element
         active = here + 3 + 3 * affine
-        span = length[e]
-        slope = (
-            (kappa[b, 0] - kappa[a, 0]) / span,
-            (kappa[b, 1] - kappa[a, 1]) / span,
-            (kappa[b, 2] - kappa[a, 2]) / span,
-        )
-        sigma = 0.0
-        last = False
+        span, first_kappa = length[e], get3(kappa, a)
+        slope = slope_between(first_kappa, get3(kappa, b), span)
+        sigma, last = 0.0, False
         while not last:
             x = sigma / span
-            now = (
-                kappa[a, 0] + sigma * slope[0],
-                kappa[a, 1] + sigma * slope[1],
-                kappa[a, 2] + sigma * slope[2],
-            )
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tau * tau * slope[0], tau * tau * slope[1], tau * tau * slope[2])
+            k, g = scaled(now, tau), scaled(slope, tau * tau)
             x0, y0, z0 = c[0, PLACE], c[0, PLACE + 1], c[0, PLACE + 2]
             count = expand(k, g, tau, c)
             if modes:
@@ -173,30 +167,18 @@ def lay_out_moving(
         b, span = a + affine, length[e]
         ra = at + BEND + 3 * (a - first_node)
         rb = ra + 3 * affine
-        slope = (
-            (kappa[b, 0] - kappa[a, 0]) / span,
-            (kappa[b, 1] - kappa[a, 1]) / span,
-            (kappa[b, 2] - kappa[a, 2]) / span,
-        )
-        rise = (
-            (rate[rb] - rate[ra]) / span,
-            (rate[rb + 1] - rate[ra + 1]) / span,
-            (rate[rb + 2] - rate[ra + 2]) / span,
-        )
+        first_kappa, first_rate = get3(kappa, a), (rate[ra], rate[ra + 1], rate[ra + 2])
+        slope = slope_between(first_kappa, get3(kappa, b), span)
+        rise = slope_between(first_rate, (rate[rb], rate[rb + 1], rate[rb + 2]), span)
         sigma, last = 0.0, False
         while not last:
-            now = (kappa[a, 0] + sigma * slope[0], kappa[a, 1] + sigma * slope[1], kappa[a, 2] + sigma * slope[2])
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
             tt = tau * tau
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tt * slope[0], tt * slope[1], tt * slope[2])
+            k, g = scaled(now, tau), scaled(slope, tt)
             count = expand(k, g, tau, c)
-            u = (
-                tau * (rate[ra] + sigma * rise[0]),
-                tau * (rate[ra + 1] + sigma * rise[1]),
-                tau * (rate[ra + 2] + sigma * rise[2]),
-            )
-            expand_rates(k, g, u, (tt * rise[0], tt * rise[1], tt * rise[2]), tau, c, count)
+            u = scaled(affine_at(first_rate, rise, sigma), tau)
+            expand_rates(k, g, u, scaled(rise, tt), tau, c, count)
             begin, share = sigma / span, tau / span
             while p < end and element[p] == e and (last or fraction[p] <= begin + share):
                 evaluate(c, count, min((fraction[p] - begin) / share, 1.0), SPEEDS, out)
