@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..describe.model import model_record, names_of
+from ..describe.model import model_names, model_record
 from ..describe.scene import Scene
 from ..errors import TendrilError
 
@@ -16,7 +16,7 @@ def chosen_contact(name: str, scene: Scene) -> str:
     if name == "coulomb":
         return name
     if any(name not in model_record(entry.model).contact_solvers for entry in scene.entries):
-        models = names_of(lambda record: name in record.contact_solvers)
+        models = model_names(lambda record: name in record.contact_solvers)
         raise TendrilError("contact", name, f"all rods must be of the model {models}")
     if scene.bodies:
         raise TendrilError("contact", name, f"{name} knows no bodies: leave it out, or them")

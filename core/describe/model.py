@@ -81,7 +81,7 @@ def model_records() -> tuple[ModelRecord, ...]:
     return tuple(_records.values())
 
 
-def names_of(supports: Callable[[ModelRecord], bool]) -> str:
+def model_names(supports: Callable[[ModelRecord], bool]) -> str:
     """The names of the models with a feature, for messages: "der, net"."""
     return ", ".join(record.name for record in _records.values() if supports(record))
 

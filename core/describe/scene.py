@@ -29,10 +29,10 @@ from ..errors import (
 from .attachment import Attachment, make_attachment
 from .body import DEFAULT_FRICTION, Body
 from .fields import Field, check_fields
-from .model import DEFAULT_NET_MODEL, DEFAULT_ROD_MODEL, model_record, names_of
+from .model import DEFAULT_NET_MODEL, DEFAULT_ROD_MODEL, model_names, model_record
 from .net import Net
 from .rod import Rod
-from .shapes import Collider, Shape
+from .shapes import Collider, Shape, names_of
 
 MOST_ELEMENTS = 64
 
@@ -164,7 +164,7 @@ class Scene:
             model = DEFAULT_ROD_MODEL if isinstance(rod, Rod) else DEFAULT_NET_MODEL
         record = model_record(model)
         if isinstance(rod, Net) and not record.nets:
-            raise TendrilError("model", model, f"nets need one of {names_of(lambda one: one.nets)}")
+            raise TendrilError("model", model, f"nets need one of {model_names(lambda one: one.nets)}")
         n = rod.vertex_count
         if velocity is None:
             v = np.zeros((n, 3))
@@ -174,7 +174,7 @@ class Scene:
             v = array("velocity", velocity, (n, 3), f"give one vector, or {n} of them, one per vertex")
         v.flags.writeable = False
         if elements is not None and not record.elements:
-            others = names_of(lambda one: one.elements)
+            others = model_names(lambda one: one.elements)
             raise TendrilError("elements", elements, f"only rods of the model {others} are made of elements")
         self.entries.append(Entry(rod, model, v, friction_coefficient(friction), as_elements(elements)))
         return len(self.entries) - 1
@@ -187,13 +187,13 @@ class Scene:
         thickness: float = 0.0,
         path: Path | None = None,
     ) -> ColliderId:
-        """Adds a collider: a Plane, Sphere, Capsule, Cylinder, Box or Mesh, enlarged by `thickness` (m).
+        """Adds a collider: a `Shape`, such as a Sphere or a Mesh, enlarged by `thickness` (m).
 
         `path` is its motion as a function of time in seconds: it returns (position, rotation); the rotation is applied to the
         shape as described. For a mesh it may return all vertices instead; its position is that of the whole mesh and starts at
         (0, 0, 0)."""
         if not isinstance(shape, Shape):
-            raise TendrilError("shape", shape, "give a Plane, Sphere, Capsule, Cylinder, Box or Mesh")
+            raise TendrilError("shape", shape, f"give a {names_of(Shape)}")
         if path is not None and not callable(path):
             raise TendrilError("path", path, "give a function of time in seconds")
         self.colliders.append(
@@ -239,7 +239,7 @@ class Scene:
         the cross-section there. Needs a model with sliding holds: "compact"."""
         entry = self._entry(rod)
         if not model_record(entry.model).sliding_holds:
-            others = names_of(lambda one: one.sliding_holds)
+            others = model_names(lambda one: one.sliding_holds)
             raise TendrilError("rod", rod, f"its model {entry.model} has no sliding holds: choose {others}")
         line = direction("along", along)
         line.flags.writeable = False

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..describe.model import ModelRecord, model_record, names_of, register_model
+from ..describe.model import ModelRecord, model_names, model_record, register_model
 from ..errors import TendrilError
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def make_block(
     if integrator not in record.integrators:
         raise TendrilError("integrator", integrator, f"{model} rods take one of {', '.join(record.integrators)}")
     if not record.closed_rods and any(entry.rod.closed for entry in entries):
-        others = names_of(lambda other: other.closed_rods and other.rod_menu)
+        others = model_names(lambda other: other.closed_rods and other.rod_menu)
         raise TendrilError("closed", True, f"{model} rods are open: choose one of {others} for closed ones")
     more = {"touching": touching} if record.contact_samples else {}
     return block_class(record)(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers, **more)

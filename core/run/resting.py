@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..describe.model import model_record, names_of
+from ..describe.model import model_names, model_record
 from ..describe.scene import Scene
 from ..errors import TendrilError
 from ..models.protocol import Work
@@ -47,7 +47,7 @@ def _check_models(scene: Scene) -> None:
     for one in scene.attachments:
         model = scene.entries[one.rod].model
         if model_record(model).bodies == "explicit":
-            others = names_of(lambda record: record.bodies == "monolithic" and record.nets)
+            others = model_names(lambda record: record.bodies == "monolithic" and record.nets)
             cure = f"the model {model} can't settle with bodies attached: choose one of {others}"
             raise TendrilError("rod", one.rod, cure)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..compile import jit
 from ..contact.choice import chosen_contact
 from ..describe.fields import Field
-from ..describe.model import known_integrators, model_record, names_of
+from ..describe.model import known_integrators, model_names, model_record
 from ..describe.scene import AttachmentId, BodyId, ColliderId, HoldId, RodId, Scene
 from ..errors import Array, TendrilError, array, positive, whole
 from ..models.alteration import Factors, check_factors
@@ -190,7 +190,7 @@ class Simulation:
         block_number, k = self._rods[number]
         block = self.blocks[block_number]
         if not isinstance(block, Grows):
-            raise TendrilError("rod", rod, f"only rods of the model {names_of(lambda one: one.growth)} grow")
+            raise TendrilError("rod", rod, f"only rods of the model {model_names(lambda one: one.growth)} grow")
         block.grow(k, length, curvature)
         self._world.growing[block_number] = block
         if self.frame == self.first_frame:
@@ -206,7 +206,7 @@ class Simulation:
         block_number, k = self._rods[number]
         block, model = self.blocks[block_number], self.scene.entries[number].model
         if not model_record(model).alteration or not isinstance(block, Alters):
-            others = names_of(lambda one: one.alteration)
+            others = model_names(lambda one: one.alteration)
             raise TendrilError("rod", model, f"rods of this model stay as they were made: choose one of {others}")
         block.alter(k, factors)
         if isinstance(block, Grows):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe.model import model_record, names_of
+from ..describe.model import model_names, model_record
 from ..describe.rod import Rod
 from ..describe.scene import Entry, RodId
 from ..errors import Array, TendrilError
@@ -51,7 +51,7 @@ class Strains:
         place = self._places[rod]
         tension = self._tension[place.block]
         if tension is None:
-            known = names_of(lambda record: record.tension != "unknown")
+            known = model_names(lambda record: record.tension != "unknown")
             raise TendrilError("rod", rod, f"its model does not know the tension: models that do are {known}")
         return tension[place.first_edge : place.end_edge]
 

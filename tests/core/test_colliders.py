@@ -161,9 +161,9 @@ class Egg:
 
 def test_unknown_shapes_are_refused_and_are_no_cylinders() -> None:
     refuse(lambda: Scene().collide(Egg()), "shape is")  # type: ignore[arg-type]
-    refuse(lambda: ColliderMotion([Collider(Egg(), 0.5, 0.0, None)]), "rods collide with")  # type: ignore[arg-type]
+    refuse(lambda: ColliderMotion([Collider(Egg(), 0.5, 0.0, None)]), "shape is")  # type: ignore[arg-type]
     refuse(lambda: mass_properties(Egg()), "give a Sphere")  # type: ignore[arg-type]
-    refuse(lambda: pieces._pieces_of(Egg(), 0.0, True), "bodies collide as")  # type: ignore[arg-type]
+    refuse(lambda: pieces._pieces_of(Egg(), 0.0, True), "shape is")  # type: ignore[arg-type]
 
 
 def places(sim: Simulation, when: int = 1) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...describe.attachment import Attachment
-from ...describe.model import model_record, names_of
+from ...describe.model import model_names, model_record
 from ...describe.scene import Entry, Scene
 from ...errors import Array, TendrilError
 from ...maths.geometry.frames import transport, turn
@@ -158,7 +158,7 @@ def check_explicit(scene: Scene, can_touch: bool) -> None:
         model = scene.entries[one.rod].model
         if model_record(model).bodies != "explicit":
             continue
-        others = names_of(lambda record: record.bodies == "monolithic" and record.nets)
+        others = model_names(lambda record: record.bodies == "monolithic" and record.nets)
         if can_touch:
             cure = f"the model {model} has no contact when bodies are attached: choose one of {others}"
             raise TendrilError("rod", one.rod, cure)

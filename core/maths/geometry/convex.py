@@ -17,8 +17,7 @@ _NEAR = 4e-3  # relative to the segment's length
 _MOST_STEPS = 100
 _FAR = 30.0  # times the smallest distance
 
-# Parameter on a segment, the distance there, and a linear lower bound of distances: its gradient, and its values at
-# both ends.
+# Parameter on a segment, the distance there, and a linear lower bound of distances: its gradient, and its values at both ends.
 Lowest = tuple[float, float, Vector, float, float]
 
 

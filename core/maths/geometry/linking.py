@@ -27,8 +27,7 @@ def writhe(points: Array) -> float:
 
 
 def total_twist(points: Array, directors: Array) -> float:
-    """Twist of a closed polygon's directors (n, 3), unit vectors across its edges; less than half a turn between adjacent
-    edges."""
+    """Twist of a closed polygon's directors (n, 3), unit vectors across its edges; less than half a turn between adjacent edges."""
     x = _vertices(points)
     edges = np.roll(x, -1, axis=0) - x
     angles = np.empty(len(x))

@@ -113,16 +113,9 @@ def probe_rods(b: Arrays, scratch: Scratch, chosen: Ints, h: float, mobility: Ar
 
 @kernel
 def linearise_rods(
-    b: Arrays,
-    c: Coupled,
-    scratch: Scratch,
-    pushes: Pushes,
-    chosen: Ints,
-    h: float,
-    potential: Array,
-    begin: int,
+    b: Arrays, c: Coupled, scratch: Scratch, pushes: Pushes, chosen: Ints, h: float, potential: Array, begin: int,
     stop: int,
-) -> None:
+) -> None:  # fmt: skip
     """Writes the Newton step of each rod, decoupled from the others, to c.step and keeps the factored matrices; potential (R,)."""
     force, stiffness, touched = pushes.force, pushes.stiffness, pushes.touched
     matrix, gradient = scratch.matrix, scratch.gradient

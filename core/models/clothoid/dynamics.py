@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ...compile.jit import part
 from ...errors import Array
+from ...maths.linalg.small import get3
 from .arrays import Arrays, MotionScratch, Scratch
 from .kinematics import BEND, TURN, unknowns_of
 from .moving import (
@@ -23,7 +24,7 @@ from .moving import (
     fields_at_nodes,
     integrate_products,
 )
-from .series import expand, next_piece, sum_terms
+from .series import affine_at, expand, next_piece, scaled, slope_between, sum_terms
 
 
 @part
@@ -111,29 +112,16 @@ def equation_of_motion(b: Arrays, scratch: Scratch, w: MotionScratch, r: int) ->
         active = here + 3 + 3 * affine
         there = here + 3 * affine
         span, sigma, last = length[e], 0.0, False
-        slope = (
-            (kappa[d, 0] - kappa[a, 0]) / span,
-            (kappa[d, 1] - kappa[a, 1]) / span,
-            (kappa[d, 2] - kappa[a, 2]) / span,
-        )
         ra, rb = at + here, at + there
-        rise = (
-            (rate[rb] - rate[ra]) / span,
-            (rate[rb + 1] - rate[ra + 1]) / span,
-            (rate[rb + 2] - rate[ra + 2]) / span,
-        )
+        first_kappa, first_rate = get3(kappa, a), (rate[ra], rate[ra + 1], rate[ra + 2])
+        slope = slope_between(first_kappa, get3(kappa, d), span)
+        rise = slope_between(first_rate, (rate[rb], rate[rb + 1], rate[rb + 2]), span)
         while not last:
-            now = (kappa[a, 0] + sigma * slope[0], kappa[a, 1] + sigma * slope[1], kappa[a, 2] + sigma * slope[2])
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
             tt = tau * tau
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tt * slope[0], tt * slope[1], tt * slope[2])
-            p = (
-                tau * (rate[ra] + sigma * rise[0]),
-                tau * (rate[ra + 1] + sigma * rise[1]),
-                tau * (rate[ra + 2] + sigma * rise[2]),
-            )
-            q = (tt * rise[0], tt * rise[1], tt * rise[2])
+            k, g = scaled(now, tau), scaled(slope, tt)
+            p, q = scaled(affine_at(first_rate, rise, sigma), tau), scaled(rise, tt)
             count = expand(k, g, tau, c)
             expand_moving(k, g, p, q, w.flat, count)
             fields_at_nodes(w.flat, count, w.at_nodes)

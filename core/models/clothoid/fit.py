@@ -122,8 +122,7 @@ def _guess(shape: Polyline, s: Array, n: int, degree: int, free_frame: bool) -> 
     k0, k1, k2 = twist[1:] / inner, np.einsum("ij,ij->i", binormal, one), np.einsum("ij,ij->i", binormal, two)
     at = s[1:-1]
     if free_frame:
-        # Rotate the frame so that the curve bends towards the first director: curvature 1 vanishes, and torsion becomes
-        # twist.
+        # Rotate the frame so that the curve bends towards the first director: curvature 1 vanishes, and torsion becomes twist.
         bent = np.hypot(k1, k2)
         known = bent > 0.05 * max(float(bent.max()), 1e-300)
         if known.sum() >= 2:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ...compile.jit import part
 from ...errors import Array
+from ...maths.linalg.small import get3
 from .arrays import Nodes, Points, Rods, Scratch, State
 from .series import (
     COLUMNS,
@@ -20,11 +21,14 @@ from .series import (
     PLACE_RATE,
     ROTATION,
     SPEEDS,
+    affine_at,
     evaluate,
     expand,
     expand_modes,
     expand_rates,
     next_piece,
+    scaled,
+    slope_between,
     sum_terms,
 )
 
@@ -44,30 +48,17 @@ def is_held(rods: Rods, r: int, j: int) -> bool:
 
 @part
 def lay_out(
-    rods: Rods,
-    nodes: Nodes,
-    state: State,
-    points: Points,
-    scratch: Scratch,
-    r: int,
-    place: Array,
-    frame: Array,
+    rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
     modes: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Writes positions (P, 3 or more) and frames (P, 3, 3) of rod r's points to rows of the block, at the state's curvatures.
     With `modes` also scratch.jacobian (points of this rod, 6, unknowns): psi in rows 0 to 2, phi in rows 3 to 5."""
     kappa, length, element, fraction = state.kappa, state.length, points.element, points.fraction
     first_element, first_node = nodes.element_start[r], nodes.start[r]
     first, end = points.start[r], points.start[r + 1]
     affine = rods.degree[r]
-    c, d, out, jacobian, phi, psi = (
-        scratch.terms,
-        scratch.derivatives,
-        scratch.sums,
-        scratch.jacobian,
-        scratch.phi,
-        scratch.psi,
-    )
+    c, d, out = scratch.terms, scratch.derivatives, scratch.sums
+    jacobian, phi, psi = scratch.jacobian, scratch.phi, scratch.psi
     unknowns = BEND + 3 * (nodes.start[r + 1] - first_node)
     columns = COLUMNS if modes else ROTATION
     for i in range(3):
@@ -86,24 +77,14 @@ def lay_out(
         b = a + affine
         here = BEND + 3 * (a - first_node)  # first unknown of this element
         active = here + 3 + 3 * affine
-        span = length[e]
-        slope = (
-            (kappa[b, 0] - kappa[a, 0]) / span,
-            (kappa[b, 1] - kappa[a, 1]) / span,
-            (kappa[b, 2] - kappa[a, 2]) / span,
-        )
-        sigma = 0.0
-        last = False
+        span, first_kappa = length[e], get3(kappa, a)
+        slope = slope_between(first_kappa, get3(kappa, b), span)
+        sigma, last = 0.0, False
         while not last:
             x = sigma / span
-            now = (
-                kappa[a, 0] + sigma * slope[0],
-                kappa[a, 1] + sigma * slope[1],
-                kappa[a, 2] + sigma * slope[2],
-            )
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tau * tau * slope[0], tau * tau * slope[1], tau * tau * slope[2])
+            k, g = scaled(now, tau), scaled(slope, tau * tau)
             x0, y0, z0 = c[0, PLACE], c[0, PLACE + 1], c[0, PLACE + 2]
             count = expand(k, g, tau, c)
             if modes:
@@ -149,8 +130,7 @@ def _propagate_modes(
         to_psi[1, j] = psi[1, j] + c * dx - a * dz
         to_psi[2, j] = psi[2, j] + a * dy - b * dx
         to_phi[0, j], to_phi[1, j], to_phi[2, j] = a, b, c
-    # The hat function of the element's first node is 1 - x and decreases by `share` over the piece; for degree 0 it is
-    # one.
+    # The hat function of the element's first node is 1 - x and decreases by `share` over the piece; for degree 0 it is one.
     for node in range(1 + affine):
         level = (1.0 - x if node == 0 else x) if affine == 1 else 1.0
         rise = (-share if node == 0 else share) if affine == 1 else 0.0
@@ -163,16 +143,9 @@ def _propagate_modes(
 
 @part
 def lay_out_moving(
-    rods: Rods,
-    nodes: Nodes,
-    state: State,
-    points: Points,
-    scratch: Scratch,
-    r: int,
-    place: Array,
-    frame: Array,
+    rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
     speed: Array,
-) -> None:
+) -> None:  # fmt: skip
     """Like `lay_out`, and the velocities (P, 3) at the state's rates; a fourth column, if there is one, is the spin about the
     tangent. Two more series suffice, which is cheaper than a mode for each unknown."""
     kappa, rate, length, element, fraction = state.kappa, state.rate, state.length, points.element, points.fraction
@@ -194,30 +167,18 @@ def lay_out_moving(
         b, span = a + affine, length[e]
         ra = at + BEND + 3 * (a - first_node)
         rb = ra + 3 * affine
-        slope = (
-            (kappa[b, 0] - kappa[a, 0]) / span,
-            (kappa[b, 1] - kappa[a, 1]) / span,
-            (kappa[b, 2] - kappa[a, 2]) / span,
-        )
-        rise = (
-            (rate[rb] - rate[ra]) / span,
-            (rate[rb + 1] - rate[ra + 1]) / span,
-            (rate[rb + 2] - rate[ra + 2]) / span,
-        )
+        first_kappa, first_rate = get3(kappa, a), (rate[ra], rate[ra + 1], rate[ra + 2])
+        slope = slope_between(first_kappa, get3(kappa, b), span)
+        rise = slope_between(first_rate, (rate[rb], rate[rb + 1], rate[rb + 2]), span)
         sigma, last = 0.0, False
         while not last:
-            now = (kappa[a, 0] + sigma * slope[0], kappa[a, 1] + sigma * slope[1], kappa[a, 2] + sigma * slope[2])
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
             tt = tau * tau
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tt * slope[0], tt * slope[1], tt * slope[2])
+            k, g = scaled(now, tau), scaled(slope, tt)
             count = expand(k, g, tau, c)
-            u = (
-                tau * (rate[ra] + sigma * rise[0]),
-                tau * (rate[ra + 1] + sigma * rise[1]),
-                tau * (rate[ra + 2] + sigma * rise[2]),
-            )
-            expand_rates(k, g, u, (tt * rise[0], tt * rise[1], tt * rise[2]), tau, c, count)
+            u = scaled(affine_at(first_rate, rise, sigma), tau)
+            expand_rates(k, g, u, scaled(rise, tt), tau, c, count)
             begin, share = sigma / span, tau / span
             while p < end and element[p] == e and (last or fraction[p] <= begin + share):
                 evaluate(c, count, min((fraction[p] - begin) / share, 1.0), SPEEDS, out)

@@ -76,8 +76,7 @@ def sample_jacobian(b: Arrays, scratch: Scratch, r: int, rows: Array, at: int) -
         length = math.sqrt(dot(dx, dx))
         d0, d1 = column(frame, i, 1), column(frame, i + 1, 1)
         along = dot(d0, e) + dot(d1, e)
-        # q . (phi x d) = phi . (d x q): rotation of the mean director about the edge as its ends rotate and as the edge
-        # tilts.
+        # q . (phi x d) = phi . (d x q): rotation of the mean director about the edge as its ends rotate and as the edge tilts.
         a0, a1 = cross(d0, q), cross(d1, q)
         e0 = get3(geometry.edge0, i)
         tilt = cross(e0, e)  # contribution of parallel transport

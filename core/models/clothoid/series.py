@@ -36,6 +36,21 @@ def make_terms() -> tuple[Array, Array]:
 
 
 @part
+def slope_between(a: Vector, b: Vector, span: float) -> Vector:
+    return ((b[0] - a[0]) / span, (b[1] - a[1]) / span, (b[2] - a[2]) / span)
+
+
+@part
+def affine_at(a: Vector, slope: Vector, sigma: float) -> Vector:
+    return (a[0] + sigma * slope[0], a[1] + sigma * slope[1], a[2] + sigma * slope[2])
+
+
+@part
+def scaled(a: Vector, f: float) -> Vector:
+    return (f * a[0], f * a[1], f * a[2])
+
+
+@part
 def longest_piece(kappa: Vector, slope: Vector, bound: float) -> float:
     """Largest length of a piece that starts with curvature `kappa` and slope `slope` (eq. 14)."""
     k = max(abs(kappa[0]), abs(kappa[1]), abs(kappa[2]))
@@ -189,20 +204,14 @@ def sum_element(
         c[0, PLACE + i] = places[0, i]
         for j in range(3):
             c[0, 3 * i + j] = frames[0, i, j]
-    slope = (
-        (kappa1[0] - kappa0[0]) / length,
-        (kappa1[1] - kappa0[1]) / length,
-        (kappa1[2] - kappa0[2]) / length,
-    )
+    start, end = (kappa0[0], kappa0[1], kappa0[2]), (kappa1[0], kappa1[1], kappa1[2])
+    slope = slope_between(start, end, length)
     out, sigma, row, pieces = c[len(c) - 1], 0.0, 0, 0
     while row < len(at):
-        kappa = (kappa0[0] + sigma * slope[0], kappa0[1] + sigma * slope[1], kappa0[2] + sigma * slope[2])
+        kappa = affine_at(start, slope, sigma)
         tau = min(longest_piece(kappa, slope, bound), length - sigma)
         last = sigma + tau >= length * (1.0 - 1e-14)
-        tt = tau * tau
-        count = expand(
-            (tau * kappa[0], tau * kappa[1], tau * kappa[2]), (tt * slope[0], tt * slope[1], tt * slope[2]), tau, c
-        )
+        count = expand(scaled(kappa, tau), scaled(slope, tau * tau), tau, c)
         while row < len(at) and (last or at[row] <= sigma + tau):
             evaluate(c, count, min((at[row] - sigma) / tau, 1.0), 12, out)
             for i in range(3):

@@ -26,8 +26,7 @@ from ..state_of_rods import zeros_of
 
 LOOP = 9  # constraints that close a rod: three for the gap, six for the two edges that bend at the seam
 
-# Solvers of Newton's linear system. Elimination is direct; the others are conjugate gradients with these
-# preconditioners.
+# Solvers of Newton's linear system. Elimination is direct; the others are conjugate gradients with these preconditioners.
 ELIMINATION, HYBRID, BLOCK_DIAGONAL, DIAGONAL = range(4)
 
 

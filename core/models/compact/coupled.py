@@ -202,8 +202,7 @@ def solve_coupled(b: Linear, chosen: Ints, x: Array, begin: int, stop: int) -> N
 
 @kernel
 def weigh_steps(b: Arrays, chosen: Ints, longest: Array, slope: Array, begin: int, stop: int) -> None:
-    """longest[r]: maximum norm of system.trial in segment lengths or radians; slope[r]: directional derivative of the
-    potential."""
+    """longest[r]: maximum norm of system.trial in segment lengths or radians; slope[r]: directional derivative of the potential."""
     for k in range(begin, stop):
         r = chosen[k]
         change, largest, _ = measure_step(b.rods, b.geometry, b.system.gradient, b.system.trial, r)

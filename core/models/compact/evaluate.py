@@ -87,14 +87,8 @@ def vertices(
 ) -> tuple[float, float, float]:
     """Inertia of the vertices (30), drag, loads and multipliers of the holds."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
-    x, hold_force, mass, force, drag, wind = (
-        state.x,
-        state.hold_force,
-        rods.mass,
-        forces.force,
-        forces.drag,
-        forces.wind,
-    )
+    x, hold_force, mass = state.x, state.hold_force, rods.mass
+    force, drag, wind = forces.force, forces.drag, forces.wind
     g, hh, violation = system.g, system.h, geometry.violation
     ih = 1.0 / h
     potential, violations, most = 0.0, 0.0, 0.0

@@ -149,8 +149,7 @@ def _add_elements(
             length = float(half[a] + half[b])
             law, rest = _pair_law(k, plan.rest[e], length)
             elements.add(first_edge + a, first_edge + b, length, law, rest)
-    # In a joint every pair of segments is an orientation element, with the strain of its natural angle as natural
-    # strain.
+    # In a joint every pair of segments is an orientation element, with the strain of its natural angle as natural strain.
     for at in arms.values():
         q = quaternions(frame_of(plan.arm_t[at], plan.arm_d[at]))
         for m, n in itertools.combinations(range(len(at)), 2):
@@ -267,8 +266,7 @@ def choose_steps(nets: Nets, settings: list[Corde]) -> None:
     """Sets the step lengths to the given or else the longest stable ones."""
     for r, setting in enumerate(settings):
         points, frames = _stable_steps(nets, r)
-        # Shorter steps for frames than for points save time, but may transfer energy between them; only used on
-        # request.
+        # Shorter steps for frames than for points save time, but may transfer energy between them; only used on request.
         given = setting.substeps or 1
         nets.step[r] = min(points, given * frames) if setting.step is None else setting.step
         fitting = max(1, math.ceil(nets.step[r] / frames)) if setting.step is not None else 1

@@ -30,8 +30,7 @@ REGULARISATION = 1e-9
 
 @part
 def load_frames(rods: Rods, state: State, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
-    """Bishop frames and angles of a state; theta includes whole turns of twist. Prescribed frames are those of the state's
-    time."""
+    """Bishop frames and angles of a state; theta includes whole turns of twist. Prescribed frames are those of the state's time."""
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
     edge, theta, m1 = chain.edge, nodes.theta, state.m1
