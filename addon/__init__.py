@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from . import (
     bodies,
-    cast,
     copies,
     handlers,
     memory,
     operators,
     overlay,
     panels,
+    participants,
     preferences,
     preset_menu,
     properties,
@@ -38,10 +38,10 @@ def unregister() -> None:
     global _registered
     if _registered:
         solver.unregister()
-        bodies.leave()
+        bodies.release_all()
         for part in reversed(_PARTS):
             part.unregister()
         memory.clear()
-        cast.forget()
+        participants.invalidate()
         _registered = False
     preferences.unregister()

@@ -18,7 +18,7 @@ from .bridge.curves import Rows
 from .bridge.engine import BlenderEngine
 from .bridge.poses import Array, same
 from .bridge.rigid_bodies import BodiesDescription
-from .bridge.scenes import SceneDescription, held_motion
+from .bridge.scenes import SceneDescription, hold_targets
 from .moments import DiskFrames, Moment
 from .solver import choose_cache
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Poses = Mapping[str, Array]  # of things, by their keys
 
 # Without a disk, every so many frames a state is kept to go on from, as long as all of them are not larger than this, bytes.
-STATE_EVERY = 10
-MOST_STATES = 2**28
+STATE_INTERVAL = 10
+MAX_STATE_BYTES = 2**28
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Running:
     released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
     altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # by uid, in the simulation that runs
-    around: Mapping[str, Any] | None = None  # what acts on rods in the simulation that runs
+    environment: Mapping[str, Any] | None = None  # what acts on rods in the simulation that runs
     outdated: bool = False
     not_exact_since: int | None = None
 
@@ -79,13 +79,13 @@ class Running:
     def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
         return self.description.parts[uid].described.layout == curves.layout(curve)
 
-    def begin(self, scene: bpy.types.Scene) -> None:
+    def start(self, scene: bpy.types.Scene) -> None:
         """A simulation that stands at the first frame."""
         self.simulation = self._make_simulation(scene)
         self.moments[self.first_frame] = first_moment(self.description)
         self._keep_state()
 
-    def begin_on_disk(self, path: Path) -> None:
+    def start_disk(self, path: Path) -> None:
         """Frames go to a new file from now on. Raises TendrilError, and then they do not."""
         assert self.simulation is not None
         self.writable = False
@@ -105,7 +105,7 @@ class Running:
         moment = self.moment(last)
         state = self.states.get(last)
         simulation = self._make_simulation(scene)
-        self.altered, self.around = {}, None
+        self.altered, self.environment = {}, None
         simulation.restore(self.disk.state(last) if state is None else state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
@@ -116,7 +116,7 @@ class Running:
             self.release(uid, set(moment.released))
         self.not_exact_since = moment.not_exact_since
 
-    def cut(self, number: int) -> None:
+    def truncate_after(self, number: int) -> None:
         """Forgets all frames after the last one, up to this, that can be gone on from."""
         on_disk = self.disk.frames if self.disk is not None else range(0)
         last = max(k for k in (*self.states, *on_disk) if k <= number)
@@ -130,20 +130,15 @@ class Running:
         self.outdated, self.not_exact_since = False, None
 
     @property
-    def is_alone(self) -> bool:
-        """Whether the simulation runs, knows what acts on the rods, and nothing is animated or moves with them."""
-        return (
-            self.simulation is not None
-            and self.around is not None
-            and self.engine is None
-            and not self.description.watched
-        )
+    def has_constant_inputs(self) -> bool:
+        """Whether the simulation runs, no setting of it is animated, and no rigid body moves with the rods."""
+        return self.simulation is not None and self.engine is None and not self.description.watched
 
-    def surround(self, with_what: Mapping[str, Any]) -> None:
-        """What acts on the rods in the next step."""
-        if with_what != self.around:
-            self.simulation.surround(**with_what)
-            self.around = with_what
+    def set_environment(self, environment: Mapping[str, Any]) -> None:
+        """Gravity, air and force fields in the next step."""
+        if environment != self.environment:
+            self.simulation.surround(**environment)
+            self.environment = environment
 
     def alter(self, uid: str, factors: Mapping[str, float]) -> None:
         """How a rod is other than it was described in the next step. Raises TendrilError if it can't be."""
@@ -154,14 +149,14 @@ class Running:
             self.simulation.alter(rod, **factors)
         self.altered[uid] = factors
 
-    def step(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
-        """One frame further, at whose end the objects stand at `poses`, colliders have these vertices and rigid bodies that no
-        force moves stand at `fixed`; what is not among them stays where it was."""
+    def move(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
+        """Sets where things are at the end of the next frame: objects at `poses`, colliders with these vertices, and rigid bodies
+        that no force moves at `fixed`. What is not given stays where it was."""
         before = self.moment(self.last_frame).poses
         for part in self.description.parts.values():
             for key in part.described.start_poses:
                 if key in poses and not same(poses[key], before.get(key)):
-                    for holds, positions, rotations in held_motion(part, key, poses):
+                    for holds, positions, rotations in hold_targets(part, key, poses):
                         self.simulation.move(holds, position=positions, rotation=rotations)
         for number, (key, described) in enumerate(self.description.colliders.items()):
             vertices = colliders.get(key)
@@ -169,27 +164,26 @@ class Running:
                 self.simulation.move_collider(number, vertices=vertices)
                 self.colliders[key] = vertices
         if self.engine is not None:
-            self.engine.aim(fixed)
-        self.advance(poses)
+            self.engine.set_targets(fixed)
 
-    def advance(self, poses: Poses) -> None:
-        """One frame further, for which all is set: objects stand at `poses`."""
+    def step(self, poses: Poses) -> None:
+        """Simulates one frame with the inputs that are set; `poses` are stored with it."""
         start = time.perf_counter()
         frame = self.simulation.step_frame()
         self.seconds = time.perf_counter() - start
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
         self.moments[frame.number] = self._moment(frame, poses)
-        if (frame.number - self.first_frame) % STATE_EVERY == 0:
+        if (frame.number - self.first_frame) % STATE_INTERVAL == 0:
             self._keep_state()
 
     def _keep_state(self) -> None:
         together = 8 * self.simulation.state_size * (len(self.states) + 1)
-        if not self.states or together <= MOST_STATES:
+        if not self.states or together <= MAX_STATE_BYTES:
             self.states[self.last_frame] = self.simulation.state()
 
     @property
-    def writes(self) -> bool:
+    def needs_writing(self) -> bool:
         """Whether the last frame is still to be written to disk."""
         return (
             self.disk is not None and self.writable and not self.outdated and self.last_frame == self.disk.frames.stop
@@ -219,14 +213,14 @@ class Running:
                 self.simulation.detach(tie)
         self.released |= keys
 
-    def compare(self, number: int, poses: Poses) -> None:
+    def detect_changes(self, number: int, poses: Poses) -> None:
         """Notices that something stands elsewhere in a frame than it did when the frame was simulated."""
         moment = self.moment(number)
         if moment is not None:
             moved = any(not same(pose, poses.get(key)) for key, pose in moment.poses.items())
             self.outdated = self.outdated or moved
 
-    def stand_still(self, keys: Iterable[str], poses: Poses) -> bool:
+    def is_unmoved(self, keys: Iterable[str], poses: Poses) -> bool:
         """Whether these things stand where they did at the last frame."""
         before = self.moment(self.last_frame).poses
         return all(key in poses and same(poses[key], before.get(key)) for key in keys)

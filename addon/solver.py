@@ -18,7 +18,7 @@ import bpy
 from .bridge.colliders import colliders_of
 from .bridge.rods import is_net
 from .bridge.scenes import SceneDescription, first_frame_of
-from .showing import Unable
+from .showing import NotSimulated
 
 _STACK = 64 * 2**20  # bytes: a compiler wants more than macOS and Windows give to a thread
 _TICK = 0.1  # s
@@ -31,12 +31,12 @@ _said = ""  # what the status bar shows
 
 
 def require(description: SceneDescription, scene: bpy.types.Scene) -> None:
-    """Raises Unable while what the scene needs is being compiled; it goes on as soon as that is there."""
+    """Raises NotSimulated while what the scene needs is being compiled; it goes on as soon as that is there."""
     described = description.scene
     models = {entry.model for entry in described.entries}
     if prepare(models, described.rod_contact or bool(described.colliders)):
         _waiting.setdefault(scene.name, False)
-        raise Unable("The solver is being compiled for this machine, once: rods move when that is done")
+        raise NotSimulated("The solver is being compiled for this machine, once: rods move when that is done")
 
 
 def prepare(models: Collection[str], contact: bool) -> bool:

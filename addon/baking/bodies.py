@@ -14,17 +14,22 @@ from .keyframes import write_keyframes
 
 def make_all(scene: bpy.types.Scene) -> None:
     """Makes keyframes of the frames in memory, for all bodies that Tendril moves."""
-    frames = memory.shown_of(scene)
-    numbers = [number for number in range_of(scene) if frames is not None and frames.moment(number) is not None]
-    if not numbers:
+    source = memory.frame_source(scene)
+    numbers, moments = [], []
+    for number in range_of(scene) if source is not None else ():
+        moment = source.moment(number)
+        if moment is not None:
+            numbers.append(number)
+            moments.append(moment)
+    if not moments:
         return
-    for obj, _ in list(bodies.moved(scene, frames, numbers[-1])):
-        bodies.take(obj)
+    for obj, _ in list(bodies.transforms_at(scene, moments[-1])):
+        bodies.take_over(obj)
         path = bodies.rotation_path(obj)
         places, turns = [], []
-        for number in numbers:
-            matrix = next(matrix for other, matrix in bodies.moved(scene, frames, number) if other == obj)
-            bodies.place(obj, matrix)
+        for moment in moments:
+            matrix = next(matrix for other, matrix in bodies.transforms_at(scene, moment) if other == obj)
+            bodies.set_transform(obj, matrix)
             places.append(tuple(obj.location))
             turns.append(tuple(getattr(obj, path)))
         _animate(obj, path, numbers[0], np.array(places, np.float32), np.array(turns, np.float32))

@@ -24,7 +24,7 @@ from ..bridge.poses import metres_per_unit
 from ..bridge.scenes import range_of
 from ..bridge.shapes import ALL, constant_radius, radius_along
 from ..bridge.strands import polylines
-from ..showing import Shown
+from ..showing import FrameSource
 from .errors import BakeError
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc"}
@@ -55,7 +55,7 @@ def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
 
 def export(uids: list[str], scene: bpy.types.Scene) -> None:
     """Writes the frames that are there, in the range of the scene, to the file the scene names."""
-    frames, path = memory.shown_of(scene), path_for(scene)
+    frames, path = memory.frame_source(scene), path_for(scene)
     numbers = [] if frames is None else [k for k in range_of(scene) if frames.moment(k) is not None]
     if not numbers or numbers != list(range(range_of(scene)[0], numbers[-1] + 1)):
         raise BakeError("The rods were changed, or not simulated from the start: play from there")
@@ -136,7 +136,7 @@ class _Group:
         self._data.update_tag()
 
 
-def _groups(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, numbers: list[int]) -> Iterator[_Shown]:
+def _groups(obj: bpy.types.Object, scene: bpy.types.Scene, frames: FrameSource, numbers: list[int]) -> Iterator[_Shown]:
     uid, scale = obj.tendril.uid, metres_per_unit(scene)
     if not all(uid in frames.moment(k).rows for k in numbers):
         raise BakeError(f'"{obj.name}" was not simulated in all frames: play from frame {numbers[0]}')

@@ -12,7 +12,7 @@ from . import roots
 from .poses import Array, rigid_pose, scaled
 
 # Below this influence an attachment lets go.
-LETS_GO_BELOW = 0.5
+RELEASE_THRESHOLD = 0.5
 
 
 def key_of(uid: str, number: int) -> str:
@@ -25,7 +25,7 @@ def attached_poses(
 ) -> Iterator[tuple[str, Array]]:
     """Where the targets of a rod's attachments are now, of those that hold. Raises TendrilError for one that can't be
     found."""
-    gone = let_go(obj, depsgraph)
+    gone = released(obj, depsgraph)
     for number, attachment in enumerate(obj.tendril.attachments):
         key = key_of(obj.tendril.uid, number)
         if attachment.target is None or key in gone:
@@ -42,14 +42,14 @@ def is_on_surface(attachment: bpy.types.PropertyGroup) -> bool:
     return attachment.use_surface and target is not None and target.type == "MESH"
 
 
-def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
+def released(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
     """What lets go now, because its influence, which may be animated, is low: attachments, and the pins of the object itself."""
     settings = obj.tendril
     uid, gone = settings.uid, set()
     if len(settings.attachments):
         attachments = obj.evaluated_get(depsgraph).tendril.attachments
-        gone = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
-    if settings.pin_influence < LETS_GO_BELOW:
+        gone = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < RELEASE_THRESHOLD}
+    if settings.pin_influence < RELEASE_THRESHOLD:
         gone |= {uid, roots.key_of(uid)}
     return gone
 

@@ -35,7 +35,7 @@ MOST_FRAMES = 1_000_000
 ACROSS = Matrix(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
 
 
-class Lost(Exception):
+class WorldLost(Exception):
     """The hidden scene is gone: undo or the user took it away."""
 
 
@@ -83,7 +83,7 @@ def is_hidden(scene: bpy.types.Scene) -> bool:
     return scene.name.startswith(HIDDEN)
 
 
-def lose() -> None:
+def invalidate() -> None:
     """Undo, or another file: what hidden worlds know of Blender's data is void, and what is left of them is in the way."""
     global _generation
     _generation += 1
@@ -104,7 +104,7 @@ class HiddenWorld:
     ) -> None:
         """The bodies by their keys, with where they stand (with scale): those that forces move, of which so many will be pushed,
         and others. Those that rods are attached to never sleep."""
-        lose()
+        invalidate()
         self._generation = _generation
         hidden = bpy.data.scenes.new(HIDDEN)
         with bpy.context.temp_override(scene=hidden, view_layer=hidden.view_layers[0]):
@@ -200,9 +200,9 @@ class HiddenWorld:
 
     def step(self, forces: Array, torques: Array, fixed: Mapping[str, Matrix]) -> list[Matrix]:
         """One exchange further under forces on the bodies that are pushed; those that no force moves then stand at `fixed`. Gives
-        where those are that forces move. Raises Lost."""
+        where those are that forces move. Raises WorldLost."""
         if self._generation != _generation:
-            raise Lost
+            raise WorldLost
         try:
             hidden = bpy.data.scenes[HIDDEN]
             layer = hidden.view_layers[0]
@@ -216,7 +216,7 @@ class HiddenWorld:
             depsgraph = layer.depsgraph
             return [copy.evaluated_get(depsgraph).matrix_world.copy() for copy in self._dynamic]
         except (KeyError, ReferenceError):
-            raise Lost from None
+            raise WorldLost from None
 
 
 def remove_hidden() -> None:

@@ -10,15 +10,15 @@ import bpy
 import numpy as np
 
 from ...core import Field
-from .attachments import let_go
+from .attachments import released
 from .fields import WEIGHTS, state_of
 from .poses import Array, metres_per_unit
 
 # Settings that may be animated, of scenes. What is animated is no part of the description, which knows one moment alone.
-_AROUND = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
+_ENVIRONMENT_PATHS = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
 
 
-AROUND = "surroundings"  # the key of what is around rods, among poses
+ENVIRONMENT = "surroundings"  # the key of what is around rods, among poses
 
 
 def key_of_factors(uid: str) -> str:
@@ -26,7 +26,7 @@ def key_of_factors(uid: str) -> str:
     return f"{uid} factors"
 
 
-def states(
+def watched_states(
     watched: Iterable[str],
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
@@ -40,17 +40,17 @@ def states(
         uid = key.removesuffix(key_of_factors(""))
         if key in fields:
             state = state_of(fields[key])
-        elif key == AROUND:
-            now = around(scene)
+        elif key == ENVIRONMENT:
+            now = environment(scene)
             state[:8] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"])
         elif uid in rods:
             state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
-            state[-1] = zlib.crc32(" ".join(sorted(let_go(rods[uid], depsgraph))).encode())
+            state[-1] = zlib.crc32(" ".join(sorted(released(rods[uid], depsgraph))).encode())
         found[key] = state.reshape(4, 4)
     return found
 
 
-def around(scene: bpy.types.Scene) -> dict[str, Any]:
+def environment(scene: bpy.types.Scene) -> dict[str, Any]:
     """Gravity and air, in the words of the core."""
     shared, scale = scene.tendril, metres_per_unit(scene)
     pull = scale * shared.gravity_weight
@@ -64,9 +64,9 @@ def around(scene: bpy.types.Scene) -> dict[str, Any]:
     }
 
 
-def is_steady(scene: bpy.types.Scene) -> bool:
+def has_constant_environment(scene: bpy.types.Scene) -> bool:
     """Whether what is around rods stays as it is."""
-    return not any(path in _AROUND for path in animated_paths(scene))
+    return not any(path in _ENVIRONMENT_PATHS for path in animated_paths(scene))
 
 
 def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
@@ -84,7 +84,7 @@ def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
 FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence", *WEIGHTS)
 
 
-def steady_factors(obj: bpy.types.Object) -> tuple[float | None, ...]:
+def constant_factors(obj: bpy.types.Object) -> tuple[float | None, ...]:
     """Those that stay as they are, and the influence of attachments: they tell one simulation from another. None: animated."""
     moving = {path.removeprefix("tendril.") for path in animated_paths(obj)}
     settings = obj.tendril

@@ -19,7 +19,7 @@ from .points import check_count
 from .strands import SplineKind
 
 Rows = NDArray[np.float32]  # (r, 3), see strands.py
-Written = dict[int, NDArray[np.float32]]  # (n, 4) control points of splines, by their first row
+ControlPoints = dict[int, NDArray[np.float32]]  # (n, 4) control points of splines, by their first row
 
 DRAWN = "tendril_drawn"
 DRAWN_HANDLES = "tendril_drawn_handles"
@@ -126,9 +126,9 @@ def write_rows(
     curve: bpy.types.ID,
     rows: Rows,
     free_handles: bool = False,
-    written: Written | None = None,
+    control_points: ControlPoints | None = None,
 ) -> None:
-    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. `written` keeps control points
+    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. `control_points` keeps control points
     with their weights, so that who writes the same curve again and again need not read them. Raises TendrilError for rows that
     are too few or too many."""
     if points.are_in(curve):
@@ -136,7 +136,7 @@ def write_rows(
         return
     start = 0
     for spline in curve.splines:
-        places = written.get(start) if written else None
+        places = control_points.get(start) if control_points else None
         if places is None and spline.type == "BEZIER":
             controls = spline.bezier_points
             stop = start + 3 * len(controls)
@@ -149,8 +149,8 @@ def write_rows(
         else:
             if places is None:
                 places = _points(spline)  # the fourth is a weight
-                if written is not None:
-                    written[start] = places
+                if control_points is not None:
+                    control_points[start] = places
             stop = start + len(places)
             check_count(rows, stop)
             places[:, :3] = rows[start:stop]

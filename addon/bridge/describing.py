@@ -16,7 +16,7 @@ from ...core.errors import array
 from . import nets, points, roots
 from .attachments import is_on_surface, key_of
 from .bundle import Bundle
-from .changes import key_of_length, steady_factors
+from .changes import constant_factors, key_of_length
 from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, strand_sizes
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
@@ -145,7 +145,7 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
         "start_poses": start_poses,
         "seats": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
         "start_length": float(poses.get(key_of_length(uid), 1.0)),
-        "steady": steady_factors(obj),
+        "steady": constant_factors(obj),
     }
 
 

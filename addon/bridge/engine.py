@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from ...core import BodyPoses, TendrilError
 from ...core.contact.bodies.rotation import exponential, logarithm
-from .bullet import HiddenWorld, Lost
+from .bullet import HiddenWorld, WorldLost
 from .poses import Array, metres_per_unit
 from .rigid_bodies import BodiesDescription, rotations_of
 
@@ -30,7 +30,7 @@ class BlenderEngine:
         self._places, self._rotations = self._read(self.matrices)
         self._lead(self._places, self._rotations)
 
-    def aim(self, fixed: Mapping[str, Matrix]) -> None:
+    def set_targets(self, fixed: Mapping[str, Matrix]) -> None:
         """Where bodies that no force moves are at the end of the frame that begins now."""
         end = {key: fixed.get(key, matrix) for key, matrix in self._fixed[1].items()}
         self._fixed, self._exchange = (self._fixed[1], end), 0
@@ -40,7 +40,7 @@ class BlenderEngine:
         given = (forces / self._scale, torques / self._scale**2, self._moved())
         try:
             matrices = self._ready().step(*given)
-        except Lost:
+        except WorldLost:
             self._world = None
             matrices = self._ready().step(*given)
         self._past.append(given)
@@ -88,7 +88,7 @@ class BlenderEngine:
         if self._world is None:
             scene = next((one for one in bpy.data.scenes if one.session_uid == self._scene), None)
             if scene is None:
-                raise Lost
+                raise WorldLost
             bodies = self._bodies
             self._world = HiddenWorld(
                 scene, bodies.dynamic, bodies.fixed, bodies.exchanges, len(bodies.described), bodies.pulled

@@ -69,7 +69,7 @@ def read_fields(
     return found
 
 
-def felt_fields(
+def fields_per_rod(
     scene: bpy.types.Scene,
     fields: Mapping[str, Field],
     rods: Mapping[str, bpy.types.Object],

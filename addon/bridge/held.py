@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import TendrilError
 from . import points, roots
-from .attachments import LETS_GO_BELOW, is_on_surface, key_of
+from .attachments import RELEASE_THRESHOLD, is_on_surface, key_of
 from .curves import per_point, strand_sizes
 from .descriptions import Held
 from .poses import Array
@@ -43,7 +43,7 @@ def find_held(
             if attachment.target in moving:
                 held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
             found[strand, vertex] = held
-    if settings.pin_influence < LETS_GO_BELOW:
+    if settings.pin_influence < RELEASE_THRESHOLD:
         return list(found.values())
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
         for point in np.flatnonzero(weights >= PINNED_FROM).tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import bpy
 
@@ -17,6 +17,8 @@ MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()
 
 # Kinds of objects that rods are made of.
 KINDS = ("CURVE", "CURVES", "MESH")
+
+Owners = Mapping[bpy.types.ID, bpy.types.Object]  # the rod that moves a curve, by the curve
 
 
 def is_rod(obj: bpy.types.Object | None) -> bool:
@@ -69,9 +71,9 @@ def has_shape_keys(obj: bpy.types.Object) -> bool:
     return getattr(obj.data, "shape_keys", None) is not None  # hair can't have any
 
 
-def owners_of_curves(rods: Iterable[bpy.types.Object]) -> dict[bpy.types.Curve, bpy.types.Object]:
+def owners_of_curves(rods: Iterable[bpy.types.Object]) -> Owners:
     """The rod that moves a curve: the first by name, if several objects share it. `rods` are all of the file."""
-    owners: dict[bpy.types.Curve, bpy.types.Object] = {}
+    owners: dict[bpy.types.ID, bpy.types.Object] = {}
     for obj in rods:
         owners.setdefault(obj.data, obj)
     return owners

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import Scene, TendrilError
 from . import roots
 from .attachments import settings_of_attachments
-from .changes import AROUND, around, is_steady, key_of_factors, steady_factors
+from .changes import ENVIRONMENT, constant_factors, environment, has_constant_environment, key_of_factors
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
@@ -80,7 +80,7 @@ class SceneDescription:
     frame_rate: float
     substeps: int
     fields: tuple[object, ...]  # settings of force fields that stay as they are
-    watched: tuple[str, ...]  # keys of what is animated and can't be known at the start, see `changes.states`
+    watched: tuple[str, ...]  # keys of what is animated and can't be known at the start, see `changes.watched_states`
     bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
     contact: str = "coulomb"  # the solver, as the core names it
 
@@ -118,7 +118,9 @@ def describe_scene(
     """The rods, by the uids of their objects, with what all rods of the scene share. Raises TendrilError."""
     shared = scene.tendril
     # What is animated is told frame by frame.
-    core_scene = Scene(**(around(scene) if is_steady(scene) else {}), rod_contact=shared.rod_contact)
+    core_scene = Scene(
+        **(environment(scene) if has_constant_environment(scene) else {}), rod_contact=shared.rod_contact
+    )
     for collider in colliders.values():
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     if not pushes(scene) and not any(described.pulling for described in rods.values()):
@@ -146,7 +148,7 @@ def describe_scene(
         fields=settings_of_fields(scene, described_objects),
         watched=(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
-            *(() if is_steady(scene) else (AROUND,)),
+            *(() if has_constant_environment(scene) else (ENVIRONMENT,)),
             *(key_of_factors(uid) for uid, rod in rods.items() if None in rod.steady),
         ),
     )
@@ -167,7 +169,7 @@ def range_of(scene: bpy.types.Scene) -> range:
     return range(first_frame_of(scene), last + 1)
 
 
-def saved(path: Path | None) -> Path:
+def require_saved(path: Path | None) -> Path:
     if path is None:
         raise TendrilError("the disk cache", None, "save the file first: the cache lies beside it")
     return path
@@ -184,13 +186,13 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) ->
         (units.system, units.scale_length),
         (first_frame_of(scene), render.fps, render.fps_base),
         tuple(
-            (uid, *_settings_of_rod(obj.tendril), steady_factors(obj), settings_of_attachments(obj))
+            (uid, *_settings_of_rod(obj.tendril), constant_factors(obj), settings_of_attachments(obj))
             for uid, obj in rods.items()
         ),
     )
 
 
-def held_motion(
+def hold_targets(
     part: Part, key: str, poses: Mapping[str, Array]
 ) -> Iterator[tuple[NDArray[np.int64], Array, Array | None]]:
     """Where holds of a rod are when what they follow stands at its pose: holds, positions, rotations for clamps."""
@@ -231,7 +233,7 @@ def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bo
 
 
 def _settings_around(scene: bpy.types.Scene) -> tuple[object, ...]:
-    if not is_steady(scene):
+    if not has_constant_environment(scene):
         return ()
     shared = scene.tendril
     return (

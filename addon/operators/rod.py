@@ -53,7 +53,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         settings.baked = False
         # Frames are written while a render runs; the interface must not read them at the same time.
         scene.render.use_lock_interface = True
-        live.stand(scene)
+        live.record_frame(scene)
         return {"FINISHED"}
 
 
@@ -81,7 +81,7 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
             curves.restore_drawn(obj.data)
         curves.restore_dimensions(obj.data)
         curves.forget_drawn(obj.data)
-        memory.hush([obj.tendril.uid])
+        memory.clear_status([obj.tendril.uid])
         obj.tendril.enabled = False
         return {"FINISHED"}
 

@@ -8,7 +8,7 @@ import inspect
 
 import bpy
 
-from .. import cast
+from .. import participants
 from . import attachment, body, collider, rod, scene
 
 _CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES)
@@ -33,7 +33,7 @@ def _complete(cls: type) -> None:
             many, given = declared.function is bpy.props.CollectionProperty, declared.keywords
             given["override"] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if many else {"LIBRARY_OVERRIDABLE"}
             if not many and "HIDDEN" not in given.get("options", ()):
-                given.setdefault("update", cast.look_again)
+                given.setdefault("update", participants.invalidate_on_update)
 
 
 def unregister() -> None:

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from .. import cast
+from .. import participants
 from .kinds import distance
 
 # The numbers are what files keep.
@@ -42,7 +42,7 @@ class CacheSettings:
     disk_baked: BoolProperty(
         description="The frames on disk are a bake: they are shown whatever is set, and nothing replaces them",
         options={"HIDDEN"},
-        update=cast.look_again,
+        update=participants.invalidate_on_update,
     )
     bake_to: EnumProperty(name="Bake to", description="Where baked frames are stored", items=_TARGETS)
     key_step: IntProperty(

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
-from .. import cast
+from .. import participants
 from .fields import OwnFieldSettings
 from .holds import HoldSettings
 from .material import MaterialSettings
@@ -44,7 +44,10 @@ class TendrilRod(
     """A curve object as a rod"""
 
     enabled: BoolProperty(
-        name="Rod", description="The curve is an elastic rod", options={"HIDDEN"}, update=cast.look_again
+        name="Rod",
+        description="The curve is an elastic rod",
+        options={"HIDDEN"},
+        update=participants.invalidate_on_update,
     )
     uid: StringProperty(description="Tells this rod from all others", options={"HIDDEN"})
     shows_drawn: BoolProperty(
@@ -53,7 +56,9 @@ class TendrilRod(
         options={"HIDDEN"},
     )
     format: IntProperty(description="Of these settings: see migration.py", options={"HIDDEN"})
-    baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"}, update=cast.look_again)
+    baked: BoolProperty(
+        description="The motion lies in shape keys", options={"HIDDEN"}, update=participants.invalidate_on_update
+    )
     model: EnumProperty(name="Model", description="How the rod is computed", items=_MODELS)
     elements: IntProperty(
         name="Elements",

@@ -250,7 +250,7 @@ def test_materials_are_those_of_the_core():
 
 def test_defaults_are_those_of_the_core():
     assert bpy.context.scene.tendril.substeps == DEFAULT_SUBSTEPS
-    assert memory.info(bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "No frames in memory"
 
 
 def test_every_setting_has_a_tooltip():
