@@ -26,10 +26,14 @@ demo: $(VENV)/ready
 
 test: lint test-core test-addon
 
-lint: $(VENV)/ready
+lint: $(VENV)/stubs/prepared
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core
+	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core -p tendril.addon
+
+$(VENV)/stubs/prepared: $(VENV)/ready requirements/prepare_stubs.py
+	$(PY) requirements/prepare_stubs.py $(VENV)/stubs
+	touch $@
 
 test-core: $(VENV)/ready
 	$(PY) -m pytest tests/core tests/validation -m "not long" -n 2

@@ -7,6 +7,7 @@ transform is stored on the object, so a file saved during a simulation loses not
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import bpy
 import numpy as np
@@ -78,14 +79,15 @@ def transforms_at(
         matrix = moment.bodies.get(key_of(obj))
         if matrix is not None and np.all(np.isfinite(matrix)) and not obj.tendril_body.baked:
             goal = following.bodies.get(key_of(obj)) if following is not None else None
-            yield obj, Matrix(matrix) if goal is None else Matrix(matrix).lerp(Matrix(goal), subframe)
+            now = Matrix(matrix.tolist())
+            yield obj, now if goal is None else now.lerp(Matrix(goal.tolist()), subframe)
 
 
 def set_transform(obj: bpy.types.Object, matrix: Matrix) -> None:
     """Sets the world matrix, whatever the parents are. Angles stay near their previous values, so that interpolation between two
     frames does not add turns."""
     path = rotation_path(obj)
-    before = getattr(obj, path).copy() if obj.rotation_mode != "AXIS_ANGLE" else None
+    before: Any = getattr(obj, path).copy() if obj.rotation_mode != "AXIS_ANGLE" else None
     scale = obj.scale.copy()
     obj.matrix_world = matrix
     obj.scale = scale  # Blender rounds it

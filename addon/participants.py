@@ -106,7 +106,8 @@ def _may_have_fields(
     scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], rods: Iterable[bpy.types.Object]
 ) -> bool:
     """Whether force fields may act on the rods. Those of a chosen collection need not be in the scene."""
-    return any(owner.tendril.field_collection is not None for owner in (scene, *rods)) or any(
+    settings = (scene.tendril, *(obj.tendril for obj in rods))
+    return any(one.field_collection is not None for one in settings) or any(
         obj.field is not None and obj.field.type != "NONE" for obj in objects
     )
 

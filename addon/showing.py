@@ -13,6 +13,7 @@ import numpy as np
 from ..core import TendrilError
 from .bridge import curves
 from .bridge.curves import ControlPoints
+from .bridge.points import Data
 from .bridge.rods import has_shape_keys
 from .moments import DiskFrames, Moment
 
@@ -40,7 +41,7 @@ class FrameSource(Protocol):
 
     def moment(self, number: int) -> Moment | None: ...
 
-    def fits(self, uid: str, curve: bpy.types.ID) -> bool:
+    def fits(self, uid: str, curve: Data) -> bool:
         """Whether the curve still has the points that were simulated."""
 
 
@@ -58,7 +59,7 @@ class UnverifiedFrames:
     def moment(self, number: int) -> Moment | None:
         return self.disk.moment(number) if number in self.disk.frames else None
 
-    def fits(self, uid: str, curve: bpy.types.ID) -> bool:
+    def fits(self, uid: str, curve: Data) -> bool:
         return self._rows[uid] == curves.row_count(curve)
 
 

@@ -136,7 +136,7 @@ def _start(models: list[str], contact: bool) -> None:
 def _look() -> float | None:
     """Called by Blender all the time while something is compiled."""
     global _said
-    windows = bpy.context.window_manager.windows if bpy.context.window_manager else []
+    windows = list(bpy.context.window_manager.windows) if bpy.context.window_manager else []
     if is_compiling():
         new, _said = told() != _said, told()
         for window in windows:
@@ -151,8 +151,8 @@ def _look() -> float | None:
     for window in windows:
         window.workspace.status_text_set(None)
     for name, played in list(_waiting.items()):
-        scene = bpy.data.scenes.get(name)
-        if scene is not None:
+        if name in bpy.data.scenes:
+            scene = bpy.data.scenes[name]
             _go_on(scene, played, [window for window in windows if window.scene == scene])
     _waiting.clear()
     return None

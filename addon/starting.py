@@ -78,8 +78,9 @@ def describe(scene: bpy.types.Scene, objects: Objects) -> SceneDescription | Non
     for uid, obj in objects.items():
         if uid in memory.start_poses:
             with errors_to_status([uid]):
-                poses = memory.start_poses[uid]
-                described[uid] = describing.describe_rod(obj, scene, poses, curves.drawn_rows(obj.data))
+                poses, rows = memory.start_poses[uid], curves.drawn_rows(obj.data)
+                assert rows is not None, "edits are accepted before a rod is described"
+                described[uid] = describing.describe_rod(obj, scene, poses, rows)
     if not described:
         return None
     key = scene.session_uid

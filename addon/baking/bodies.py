@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from .. import bodies, memory
+from ..bridge.curves import Rows
 from ..bridge.rigid_bodies import bodies_in
 from ..bridge.rods import rods_in
 from ..bridge.scenes import range_of
@@ -26,7 +27,8 @@ def make_all(scene: bpy.types.Scene) -> None:
     for obj, _ in list(bodies.transforms_at(scene, moments[-1])):
         bodies.take_over(obj)
         path = bodies.rotation_path(obj)
-        places, turns = [], []
+        places: list[tuple[float, ...]] = []
+        turns: list[tuple[float, ...]] = []
         for moment in moments:
             matrix = next(matrix for other, matrix in bodies.transforms_at(scene, moment) if other == obj)
             bodies.set_transform(obj, matrix)
@@ -49,7 +51,7 @@ def delete_all(scene: bpy.types.Scene) -> None:
             bodies.restore(obj)
 
 
-def _animate(obj: bpy.types.Object, path: str, first_frame: int, places: np.ndarray, turns: np.ndarray) -> None:
+def _animate(obj: bpy.types.Object, path: str, first_frame: int, places: Rows, turns: Rows) -> None:
     animation, kept = obj.animation_data_create(), obj.tendril_body
     kept.action = animation.action
     name = f"{obj.name} Bake"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import bpy
@@ -57,19 +58,26 @@ def released(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
 def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
     """Without the influence, which may be animated."""
     return tuple(
-        (
-            a.where,
-            a.spline,
-            a.point,
-            a.target.session_uid if a.target else 0,
-            a.bone,
-            a.vertex,
-            a.use_surface,
-            a.use_rotation,
-            a.use_pull,
-        )
-        for a in obj.tendril.attachments
+        tuple(_value(attachment, name) for name in settings_in(attachment) if name != "influence")
+        for attachment in obj.tendril.attachments
     )
+
+
+def settings_in(group: bpy.types.PropertyGroup) -> tuple[str, ...]:
+    """Names of the properties that people set. Hidden ones are state of the add-on."""
+    return _settings_in(type(group))
+
+
+@functools.cache
+def _settings_in(group: type[bpy.types.PropertyGroup]) -> tuple[str, ...]:
+    inherited = bpy.types.PropertyGroup.bl_rna.properties
+    own = (one for one in group.bl_rna.properties if one.identifier not in inherited)
+    return tuple(one.identifier for one in own if not one.is_hidden)
+
+
+def _value(attachment: bpy.types.PropertyGroup, name: str) -> object:
+    value = getattr(attachment, name)
+    return value.session_uid if isinstance(value, bpy.types.ID) else value
 
 
 def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Array:

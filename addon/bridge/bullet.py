@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -167,7 +168,7 @@ class HiddenWorld:
         wind.type, wind.shape, wind.strength = "WIND", "POINT", 0.0
         wind.flow, wind.noise, wind.falloff_power = 0.0, 0.0, 0.0
         wind.use_max_distance, wind.distance_max = True, REACH
-        motors = tuple(self._make_motor(copy, axes) for axes in (Matrix.Identity(3), ACROSS))
+        motors = self._make_motor(copy, Matrix.Identity(3)), self._make_motor(copy, ACROSS)
         return _Pushed(copy, field, motors)
 
     def _make_motor(self, copy: bpy.types.Object, axes: Matrix) -> _Motor:
@@ -183,7 +184,8 @@ class HiddenWorld:
         tie = at.rigid_body_constraint
         tie.type, tie.object1, tie.object2 = "MOTOR", copy, idle
         tie.use_motor_ang, tie.motor_ang_target_velocity, tie.motor_ang_max_impulse = True, SPEED, 0.0
-        driver = at.driver_add("rigid_body_constraint.motor_ang_max_impulse").driver
+        channel: Any = at.driver_add("rigid_body_constraint.motor_ang_max_impulse")
+        driver = channel.driver
         driver.type = "AVERAGE"
         variable = driver.variables.new()
         variable.targets[0].id, variable.targets[0].data_path = idle, "location.x"
@@ -221,9 +223,8 @@ class HiddenWorld:
 
 def remove_hidden() -> None:
     """Takes the hidden scene away, with all that was made for it."""
-    hidden = bpy.data.scenes.get(HIDDEN)
-    if hidden is not None:
-        bpy.data.scenes.remove(hidden)
+    if HIDDEN in bpy.data.scenes:
+        bpy.data.scenes.remove(bpy.data.scenes[HIDDEN])
     for group in (bpy.data.objects, bpy.data.collections, bpy.data.meshes):
         bpy.data.batch_remove([one for one in group if one.name.startswith(HIDDEN)])
 
@@ -236,6 +237,7 @@ def _set_up(
 ) -> None:
     hidden.render.fps_base, hidden.gravity = scene.render.fps_base, scene.gravity
     world, own = hidden.rigidbody_world, world_of(scene)
+    assert own is not None, "a hidden world is made of a scene with a rigid body world"
     world.collection, world.constraints = bodies, ties
     for collection in (bodies, ties):
         hidden.collection.children.link(collection)

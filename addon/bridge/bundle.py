@@ -7,6 +7,7 @@ has further vertices between them, as a polyline has.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ class BundledStrand:
 
     vertices: Array
     vertices_of: Ints  # (k,) of its control points
+    tail: Ints  # (n,) the control point before each vertex
+    part: Array  # (n,) position between it and the next one, 0 to 1
     closed = False
 
     @property
@@ -32,11 +35,16 @@ class BundledStrand:
     def vertex_of(self, control: int) -> int:
         return int(self.vertices_of[control])
 
+    def along(self, values: Array) -> Array:
+        """Interpolates values at the control points to the vertices, linearly."""
+        head = np.minimum(self.tail + 1, len(values) - 1)
+        return np.asarray((1.0 - self.part) * values[self.tail] + self.part * values[head])
+
 
 class Bundle:
     closed = False
 
-    def __init__(self, points: Array, sizes: Ints, longest: float) -> None:
+    def __init__(self, points: Array, sizes: NDArray[np.integer[Any]], longest: float) -> None:
         """`points` (N, 3) as drawn, `sizes` of them in each strand. Segments are at most `longest` (m); zero takes drawn ones."""
         self.points, self.sizes = points, sizes
         self._stops = np.cumsum(sizes)
@@ -44,7 +52,8 @@ class Bundle:
         self.is_drawn = longest == 0.0 and bool(np.all(sizes - 1 >= FEWEST_POLY_EDGES))
         if self.is_drawn:
             self.vertices, self.counts = points, sizes
-            self._vertex_of = np.arange(len(points))
+            self._vertex_of = self._tail = np.arange(len(points))
+            self._part = np.zeros(len(points))
         else:
             self._sample(starts, longest)
         self._rods = np.cumsum(self.counts) - self.counts  # the first vertex of each rod
@@ -85,9 +94,12 @@ class Bundle:
 
     @property
     def strands(self) -> list[BundledStrand]:
-        places = np.split(self.vertices, np.cumsum(self.counts)[:-1])
+        ends, starts = np.cumsum(self.counts)[:-1], self._stops - self.sizes
+        places = np.split(self.vertices, ends)
         own = np.split(self._vertex_of - np.repeat(self._rods, self.sizes), self._stops[:-1])
-        return [BundledStrand(x, of) for x, of in zip(places, own, strict=True)]
+        tails = np.split(self._tail - np.repeat(starts, self.counts), ends)
+        parts = np.split(self._part, ends)
+        return [BundledStrand(*of_strand) for of_strand in zip(places, own, tails, parts, strict=True)]
 
     @property
     def edges(self) -> Ints:

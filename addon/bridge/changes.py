@@ -54,7 +54,7 @@ def environment(scene: bpy.types.Scene) -> dict[str, Any]:
     """Gravity and air, in the words of the core."""
     shared, scale = scene.tendril, metres_per_unit(scene)
     pull = scale * shared.gravity_weight
-    x, y, z = scene.gravity
+    x, y, z = scene.gravity[:]
     blows = shared.wind
     return {
         "gravity": (pull * x, pull * y, pull * z) if scene.use_gravity else (0.0, 0.0, 0.0),
@@ -98,13 +98,13 @@ def key_of_length(uid: str) -> str:
     return f"{uid} length"
 
 
-def animated_paths(block: bpy.types.ID) -> Iterator[str]:
+def animated_paths(block: bpy.types.Object | bpy.types.Scene) -> Iterator[str]:
     """The properties of Blender's data that keyframes or drivers move."""
     data = block.animation_data
     if data is None:
         return
     yield from (driver.data_path for driver in data.drivers)
-    action = data.action
+    action: Any = data.action
     if action is None:
         return
     if not hasattr(data, "action_slot"):  # up to Blender 4.3

@@ -105,7 +105,9 @@ def moved_colliders(
         if described is None or _why_ignored(obj, depsgraph) is not None:
             continue
         mesh = read_mesh(obj.evaluated_get(depsgraph), metres_per_unit(scene))
-        if len(mesh.vertices) == len(described.shape.vertices) and np.array_equal(mesh.corners, described.corners):
+        if len(mesh.vertices) == len(np.asarray(described.shape.vertices)) and np.array_equal(
+            mesh.corners, described.corners
+        ):
             places[key_of(obj)] = mesh.vertices
         else:
             notes.append(f'The mesh of "{obj.name}" has other faces than at the start: it is not followed any more')

@@ -8,6 +8,7 @@ custom properties of the curve, so that they survive saving, undo, duplication a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import bpy
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import points
 from .nurbs import Knots
-from .points import check_count
+from .points import Data, check_count
 from .strands import SplineKind
 
 Rows = NDArray[np.float32]  # (r, 3), see strands.py
@@ -31,7 +32,7 @@ _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
 _FREE = 0  # of a handle's type
 
 
-def spline_kinds(curve: bpy.types.ID) -> tuple[SplineKind, ...]:
+def spline_kinds(curve: Data) -> tuple[SplineKind, ...]:
     if isinstance(curve, bpy.types.Curves):
         return tuple(SplineKind("POLY", int(size), False) for size in strand_sizes(curve))
     kinds = []
@@ -55,7 +56,7 @@ def strand_sizes(hair: bpy.types.Curves) -> NDArray[np.int32]:
     return sizes
 
 
-def layout(curve: bpy.types.ID) -> tuple[tuple[str, int], ...]:
+def layout(curve: Data) -> tuple[tuple[str, int], ...]:
     """Type and number of points of each spline: what must agree for rows to be written."""
     if points.are_in(curve):
         return points.layout(curve)
@@ -63,13 +64,13 @@ def layout(curve: bpy.types.ID) -> tuple[tuple[str, int], ...]:
     return (*sizes, ("TILT", 1)) if is_tilted(curve) else sizes
 
 
-def row_count(curve: bpy.types.ID) -> int:
+def row_count(curve: Data) -> int:
     if points.are_in(curve):
         return points.row_count(curve)
     return _counts(curve)[0]
 
 
-def _counts(curve: bpy.types.Curve) -> tuple[int, int]:
+def _counts(curve: Data) -> tuple[int, int]:
     """How many rows a curve has, and types of handles."""
     bezier = plain = 0
     for spline in curve.splines:
@@ -80,7 +81,7 @@ def _counts(curve: bpy.types.Curve) -> tuple[int, int]:
     return 3 * bezier + plain + (rows_of_tilts(bezier + plain) if is_tilted(curve) else 0), 2 * bezier
 
 
-def is_tilted(curve: bpy.types.ID) -> bool:
+def is_tilted(curve: Data) -> bool:
     return bool(curve.get(TILTED, False))
 
 
@@ -88,7 +89,7 @@ def rows_of_tilts(controls: int) -> int:
     return -(-controls // 3)
 
 
-def drawn_tilts(curve: bpy.types.Curve, rows: Rows) -> list[NDArray[np.float64]]:
+def drawn_tilts(curve: Data, rows: Rows) -> list[NDArray[np.float64]]:
     """Per spline, as they are drawn: in rows that have them, or where nothing changes them."""
     now = per_point(curve, "tilt")
     if not is_tilted(curve):
@@ -104,7 +105,7 @@ def with_tilts(rows: Rows, tilts: NDArray[np.float64]) -> Rows:
     return np.concatenate([rows, extra.reshape(-1, 3)])
 
 
-def read_rows(curve: bpy.types.ID) -> Rows:
+def read_rows(curve: Data) -> Rows:
     if points.are_in(curve):
         return points.read_rows(curve)
     rows = np.empty((row_count(curve), 3), dtype=np.float32)
@@ -123,7 +124,7 @@ def read_rows(curve: bpy.types.ID) -> Rows:
 
 
 def write_rows(
-    curve: bpy.types.ID,
+    curve: Data,
     rows: Rows,
     free_handles: bool = False,
     control_points: ControlPoints | None = None,
@@ -161,7 +162,7 @@ def write_rows(
     curve.update_tag()
 
 
-def _write_tilts(curve: bpy.types.Curve, rows: Rows) -> None:
+def _write_tilts(curve: Data, rows: Rows) -> None:
     controls = [s.bezier_points if s.type == "BEZIER" else s.points for s in curve.splines]
     tilts = np.ascontiguousarray(rows[-rows_of_tilts(sum(map(len, controls))) :]).ravel()
     start = 0
@@ -170,7 +171,7 @@ def _write_tilts(curve: bpy.types.Curve, rows: Rows) -> None:
         start += len(of_spline)
 
 
-def _set_tilts(controls: bpy.types.bpy_prop_collection, tilts: NDArray[np.float32]) -> None:
+def _set_tilts(controls: Any, tilts: NDArray[np.float32]) -> None:
     if controls.id_data.override_library is None:
         controls.foreach_set("tilt", tilts)
     else:  # of a library override foreach_set changes nothing
@@ -178,7 +179,7 @@ def _set_tilts(controls: bpy.types.bpy_prop_collection, tilts: NDArray[np.float3
             control.tilt = tilt
 
 
-def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
+def per_point(curve: Data, name: str) -> list[NDArray[np.float64]]:
     """A property of the control points, "radius", "tilt" or "weight_softbody" for instance, per spline."""
     columns = []
     for spline in curve.splines:
@@ -189,7 +190,7 @@ def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
     return columns
 
 
-def keep_drawn(curve: bpy.types.Curve) -> None:
+def keep_drawn(curve: Data) -> None:
     """The curve as it is now becomes the drawn shape."""
     for name in (DRAWN, DRAWN_HANDLES):
         if name in curve:  # Blender 5.0 corrupts its memory when an array is replaced by a longer one
@@ -198,25 +199,25 @@ def keep_drawn(curve: bpy.types.Curve) -> None:
     curve[DRAWN_HANDLES] = _read_handle_types(curve)
 
 
-def drawn_rows(curve: bpy.types.Curve) -> Rows | None:
+def drawn_rows(curve: Data) -> Rows | None:
     """The drawn shape; None if there is none, or if the curve has other points by now."""
     return np.array(curve[DRAWN], dtype=np.float32).reshape(-1, 3) if keeps_drawn(curve) else None
 
 
-def keeps_drawn(curve: bpy.types.Curve) -> bool:
+def keeps_drawn(curve: Data) -> bool:
     """Whether there is a drawn shape of as many points as the curve has now."""
     kept, handles = curve.get(DRAWN), curve.get(DRAWN_HANDLES)
     rows, types = (points.row_count(curve), 0) if points.are_in(curve) else _counts(curve)
     return kept is not None and len(kept) == 3 * rows and handles is not None and len(handles) == types
 
 
-def is_as_drawn(curve: bpy.types.Curve) -> bool:
+def is_as_drawn(curve: Data) -> bool:
     return np.array_equal(read_rows(curve).ravel(), np.asarray(curve[DRAWN])) and np.array_equal(
         _read_handle_types(curve), np.asarray(curve[DRAWN_HANDLES])
     )
 
 
-def restore_drawn(curve: bpy.types.Curve) -> None:
+def restore_drawn(curve: Data) -> None:
     rows = drawn_rows(curve)
     if rows is None:
         return
@@ -231,29 +232,29 @@ def restore_drawn(curve: bpy.types.Curve) -> None:
                 start = stop
 
 
-def forget_drawn(curve: bpy.types.Curve) -> None:
+def forget_drawn(curve: Data) -> None:
     for name in (DRAWN, DRAWN_HANDLES, DRAWN_IN_2D, TILTED):
         if name in curve:
             del curve[name]
 
 
-def make_3d(curve: bpy.types.Curve) -> None:
+def make_3d(curve: Data) -> None:
     """A 2D curve would flatten every frame; it becomes 3D for as long as it is a rod."""
     if isinstance(curve, bpy.types.Curve) and curve.dimensions == "2D":
         curve[DRAWN_IN_2D] = True
         curve.dimensions = "3D"
 
 
-def restore_dimensions(curve: bpy.types.Curve) -> None:
+def restore_dimensions(curve: Data) -> None:
     if curve.get(DRAWN_IN_2D):
         curve.dimensions = "2D"
 
 
-def _splines(curve: bpy.types.ID) -> Iterable[bpy.types.Spline]:
+def _splines(curve: Data) -> Iterable[bpy.types.Spline]:
     return () if points.are_in(curve) else curve.splines
 
 
-def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:
+def _parts(curve: Data, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:
     start = 0
     for spline in curve.splines:
         stop = start + (3 * len(spline.bezier_points) if spline.type == "BEZIER" else len(spline.points))
@@ -261,7 +262,7 @@ def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Splin
         start = stop
 
 
-def _set(curve: bpy.types.Curve, controls: bpy.types.bpy_prop_collection, name: str, rows: NDArray[np.float32]) -> None:
+def _set(curve: Data, controls: Any, name: str, rows: NDArray[np.float32]) -> None:
     if curve.override_library is None:
         controls.foreach_set(name, rows.reshape(-1))
     else:  # of a library override foreach_set changes nothing
@@ -269,7 +270,7 @@ def _set(curve: bpy.types.Curve, controls: bpy.types.bpy_prop_collection, name: 
             setattr(point, name, row)
 
 
-def _set_types(points: bpy.types.bpy_prop_collection, name: str, types: NDArray[np.int32]) -> None:
+def _set_types(points: Any, name: str, types: NDArray[np.int32]) -> None:
     if points.id_data.override_library is None:
         points.foreach_set(name, types)
     else:
@@ -285,7 +286,7 @@ def _points(spline: bpy.types.Spline) -> NDArray[np.float32]:
     return places.reshape(-1, 4)
 
 
-def _read_handle_types(curve: bpy.types.Curve) -> NDArray[np.int32]:
+def _read_handle_types(curve: Data) -> NDArray[np.int32]:
     types = []
     for spline in _splines(curve):
         if spline.type == "BEZIER":

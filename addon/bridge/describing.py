@@ -21,7 +21,7 @@ from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, stra
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
 from .poses import Array, metres_per_unit, pose_of
-from .rods import MATERIALS, bodies_that_move, is_net, poses_of
+from .rods import MATERIAL_VALUES, MATERIALS, bodies_that_move, is_net, poses_of
 from .sampling import SampledStrand
 from .shapes import (
     ALL,
@@ -34,17 +34,18 @@ from .shapes import (
     section_of,
     stiffness_along,
 )
-from .strands import SplineKind, Strand, make_strand
+from .strands import Polyline, SplineKind, Strand, make_strand
 from .tilts import FOLLOWED, Tilts, drawn_directors
 
 
 def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
     """The same at the start frame, where roots of hair take their seats."""
-    if roots.surface_of(obj) is not None:
-        rows = drawn_rows(obj.data)
+    surface = roots.surface_of(obj)
+    if surface is not None:
+        rows = _drawn(obj)
         pose = pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
         first = np.concatenate([[0], np.cumsum(strand_sizes(obj.data))[:-1]]).astype(np.int64)
-        roots.seat(roots.key_of(obj.tendril.uid), roots.surface_of(obj), scene, depsgraph, _world(rows[first], pose))
+        roots.seat(roots.key_of(obj.tendril.uid), surface, scene, depsgraph, _world(rows[first], pose))
     if any(is_on_surface(item) for item in obj.tendril.attachments):
         strands = _strands_of(obj, scene, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene))
         for number, item in enumerate(obj.tendril.attachments):
@@ -104,7 +105,7 @@ def _describe_hair(
         rods = _rods_one_by_one(obj, scene, strands, pose, rows)
     return HairDescription(
         kinds=spline_kinds(obj.data),
-        strands=tuple(strands),
+        strands=(),  # the bundle moves all of them together
         rods=tuple(rods),
         model=settings.model,
         drawn_layout=points.layout(obj.data),
@@ -157,15 +158,21 @@ def _apart(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
     return {name: tuple(of_kind) for name, of_kind in kinds.items()}
 
 
-def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> list[Strand]:
+def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> Sequence[Polyline]:
     """As drawn, of any kind of object."""
-    world, longest = _world(drawn_rows(obj.data), pose), obj.tendril.segment_length * metres_per_unit(scene)
+    world, longest = _world(_drawn(obj), pose), obj.tendril.segment_length * metres_per_unit(scene)
     if obj.type == "CURVE":
         return _strands(spline_kinds(obj.data), world, longest)
     world = world[: points.count(obj.data)]
     if obj.type == "MESH":
         return [nets.NetStrand(world, nets.edges_of(obj.data), longest)]
-    return list(Bundle(world, strand_sizes(obj.data), longest).strands)
+    return Bundle(world, strand_sizes(obj.data), longest).strands
+
+
+def _drawn(obj: bpy.types.Object) -> Rows:
+    rows = drawn_rows(obj.data)
+    assert rows is not None, "edits are accepted before a rod is described"
+    return rows
 
 
 def _world(rows: Rows, pose: Array) -> Array:
@@ -174,7 +181,7 @@ def _world(rows: Rows, pose: Array) -> Array:
 
 
 def _held(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strands: list[Strand], poses: Mapping[str, Array]
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Polyline], poses: Mapping[str, Array]
 ) -> list[Held]:
     return find_held(obj, strands, poses, bodies_that_move(scene) if len(obj.tendril.attachments) else ())
 
@@ -203,7 +210,7 @@ def _named(number: int, count: int) -> Iterator[None]:
 
 
 def _rods_one_by_one(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Strand], pose: Array, rows: Rows
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Polyline], pose: Array, rows: Rows
 ) -> list[Rod]:
     """With the number of the strand in which something is wrong."""
     lines = rest_lines(obj.tendril, metres_per_unit(scene))
@@ -217,11 +224,11 @@ def _rods_one_by_one(
 def _rod_along(
     obj: bpy.types.Object,
     scene: bpy.types.Scene,
-    strand: Strand,
+    strand: Polyline,
     number: int,
     pose: Array,
     rows: Rows,
-    lines: Sequence[Strand],
+    lines: Sequence[Polyline],
 ) -> Rod:
     settings, scale = obj.tendril, metres_per_unit(scene)
     radius = radius_along(obj, strand, number, pose, scale)
@@ -269,7 +276,7 @@ def _describe_tied(
         break_force=settings.break_force or np.inf,
         break_moment=settings.break_moment or np.inf,
     )
-    once = {}  # where splines are tied they share what holds them
+    once: dict[int, Held] = {}  # where splines are tied they share what holds them
     for hold in held:
         vertex = int(point_of[hold.strand][hold.vertex])
         once.setdefault(vertex, replace(hold, strand=0, vertex=vertex, place=joined.points[vertex].copy()))
@@ -312,10 +319,4 @@ def _describe_mesh(
 def material_of(settings: bpy.types.PropertyGroup) -> Material:
     if settings.material != "CUSTOM":
         return Material.preset(MATERIALS[settings.material])
-    return Material(
-        young_modulus=settings.young_modulus,
-        density=settings.density,
-        poisson_ratio=settings.poisson_ratio,
-        damping_time=settings.damping_time,
-        strands=settings.strands,
-    )
+    return Material(**{name: getattr(settings, name) for name in MATERIAL_VALUES})

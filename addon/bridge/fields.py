@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -140,7 +141,7 @@ def settings_of_fields(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object])
 
 
 def _settings_of(obj: bpy.types.Object) -> tuple[object, ...]:
-    place = tuple(value for row in obj.matrix_basis for value in row)
+    place = tuple(value for row in obj.matrix_basis for value in row)  # type: ignore[attr-defined]
     return (*place, *(getattr(obj.field, name) for name in _SETTINGS))
 
 
@@ -149,7 +150,7 @@ def _is_animated(obj: bpy.types.Object) -> bool:
     return data is not None and (data.action is not None or len(data.drivers) > 0)
 
 
-def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
+def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Any] | None:
     """What the field of an evaluated object is made of, if it has a shape; None if it has none that acts, as in Blender."""
     shape = obj.field.shape
     if shape not in ("POINTS", "SURFACE"):
@@ -162,7 +163,7 @@ def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
     return {"vertices": mesh.vertices, "triangles": mesh.triangles} if len(mesh.triangles) else None
 
 
-def _field(obj: bpy.types.Object, scene: bpy.types.Scene, mesh: dict[str, Array]) -> Field:
+def _field(obj: bpy.types.Object, scene: bpy.types.Scene, mesh: dict[str, Any]) -> Field:
     field, scale = obj.field, metres_per_unit(scene)
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     strength = field.strength

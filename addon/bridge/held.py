@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -15,14 +15,14 @@ from .curves import per_point, strand_sizes
 from .descriptions import Held
 from .poses import Array
 from .rigid_bodies import key_of as key_of_body
-from .strands import Strand
+from .strands import Polyline
 
 # Control points of at least this goal weight are pinned.
 PINNED_FROM = 0.5
 
 
 def find_held(
-    obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
+    obj: bpy.types.Object, strands: Sequence[Polyline], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
 ) -> list[Held]:
     """All that is held: by attachments, by weight, at the ends. What is named first is stronger. `moving` are the rigid bodies that
     move with the rods."""
@@ -32,17 +32,17 @@ def find_held(
         key = key_of(settings.uid, number)
         if key not in poses:
             continue
-        for seat, (strand, vertex) in enumerate(attached_vertices(attachment, strands)):
-            if (strand, vertex) in found:
+        for seat, (index, vertex) in enumerate(attached_vertices(attachment, strands)):
+            if (index, vertex) in found:
                 cure = "another attachment holds the same point: remove one of the two"
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
-            place = strands[strand].vertices[vertex].copy()
-            held = Held(strand, vertex, attachment.use_rotation, place, key)
+            place = strands[index].vertices[vertex].copy()
+            held = Held(index, vertex, attachment.use_rotation, place, key)
             if is_on_surface(attachment):
                 held = replace(held, root=seat)
             if attachment.target in moving:
                 held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
-            found[strand, vertex] = held
+            found[index, vertex] = held
     if settings.pin_influence < RELEASE_THRESHOLD:
         return list(found.values())
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
@@ -77,13 +77,13 @@ def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
 
 
 def _hold_if_free(
-    found: dict[tuple[int, int], Held], number: int, strand: Strand, vertex: int, clamped: bool, uid: str
+    found: dict[tuple[int, int], Held], number: int, strand: Polyline, vertex: int, clamped: bool, uid: str
 ) -> None:
     if (number, vertex) not in found:
         found[number, vertex] = Held(number, vertex, clamped, strand.vertices[vertex].copy(), uid)
 
 
-def attached_vertices(attachment: bpy.types.PropertyGroup, strands: list[Strand]) -> Iterator[tuple[int, int]]:
+def attached_vertices(attachment: bpy.types.PropertyGroup, strands: Sequence[Polyline]) -> Iterator[tuple[int, int]]:
     if attachment.spline >= len(strands):
         raise TendrilError("spline", attachment.spline, f"the last spline of the curve is {len(strands) - 1}")
     for number, strand in enumerate(strands):

@@ -6,12 +6,15 @@ caches keep them without knowing of them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import TendrilError
 
+Data = Any  # Mesh, Curves or Curve: which one is known at run time
 Rows = NDArray[np.float32]
 Values = NDArray[np.float64]
 
@@ -22,19 +25,19 @@ _MESH, _CURVES = bpy.types.Mesh, bpy.types.Curves
 ATTRIBUTES = ("tension", "twist")
 
 
-def are_in(data: bpy.types.ID) -> bool:
+def are_in(data: Data) -> bool:
     return isinstance(data, (_MESH, _CURVES))
 
 
-def count(data: bpy.types.ID) -> int:
+def count(data: Data) -> int:
     return len(data.vertices if isinstance(data, _MESH) else data.points)
 
 
-def has_attributes(data: bpy.types.ID) -> bool:
+def has_attributes(data: Data) -> bool:
     return all(name in data.attributes for name in ATTRIBUTES)
 
 
-def row_count(data: bpy.types.ID) -> int:
+def row_count(data: Data) -> int:
     n = count(data)
     return n + rows_of_attributes(n) if has_attributes(data) else n
 
@@ -43,14 +46,14 @@ def rows_of_attributes(n: int) -> int:
     return -(-len(ATTRIBUTES) * n // 3)
 
 
-def layout(data: bpy.types.ID) -> tuple[tuple[str, int], ...]:
+def layout(data: Data) -> tuple[tuple[str, int], ...]:
     """What must agree for rows to be written."""
     if isinstance(data, _MESH):
         return ("MESH", row_count(data)), ("EDGES", len(data.edges))
     return ("HAIR", row_count(data)), ("STRANDS", len(data.curves))
 
 
-def read_rows(data: bpy.types.ID) -> Rows:
+def read_rows(data: Data) -> Rows:
     n = count(data)
     rows = np.zeros((row_count(data), 3), dtype=np.float32)
     _get(data, "position", "vector", rows[:n].reshape(-1))
@@ -66,7 +69,7 @@ def check_count(rows: Rows, least: int) -> None:
         raise TendrilError("the curve", "points", "it has other points than were simulated: go to the start frame")
 
 
-def write_rows(data: bpy.types.ID, rows: Rows) -> None:
+def write_rows(data: Data, rows: Rows) -> None:
     n = count(data)
     check_count(rows, n)
     if isinstance(data, _MESH):
@@ -90,7 +93,7 @@ def with_attributes(places: Rows, values: list[Values]) -> Rows:
     return np.concatenate([places, extra.reshape(-1, 3)])
 
 
-def set_attributes(data: bpy.types.ID, wanted: bool) -> None:
+def set_attributes(data: Data, wanted: bool) -> None:
     for name in ATTRIBUTES:
         if wanted and name not in data.attributes:
             data.attributes.new(name, "FLOAT", "POINT")
@@ -117,7 +120,7 @@ def weights(obj: bpy.types.Object, name: str) -> Values | None:
     return values.astype(np.float64)
 
 
-def _get(data: bpy.types.ID, name: str, field: str, out: NDArray[np.float32]) -> None:
+def _get(data: Data, name: str, field: str, out: NDArray[np.float32]) -> None:
     if len(out):  # data without points has no attributes
         column = np.empty(len(out), dtype=np.float32)
         data.attributes[name].data.foreach_get(field, column)

@@ -67,7 +67,8 @@ class BodiesDescription:
     @property
     def signature(self) -> tuple[object, ...]:
         """Equal for equal bodies; what the core knows of them is in its own."""
-        places = tuple((key, *(tuple(row) for row in m)) for key, m in (*self.dynamic.items(), *self.fixed.items()))
+        every = (*self.dynamic.items(), *self.fixed.items())
+        places = tuple((key, *(tuple(row) for row in m)) for key, m in every)  # type: ignore[attr-defined]
         return places, self.settings, self.exchanges
 
 
@@ -129,7 +130,7 @@ def world_of(scene: bpy.types.Scene) -> bpy.types.RigidBodyWorld | None:
 def bodies_in(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """All rigid bodies of the scene, active and passive."""
     world = world_of(scene)
-    if world is not None:
+    if world is not None and world.collection is not None:
         present = set(scene.objects)
         for obj in world.collection.objects:
             if obj.type == BODY_TYPE and obj.rigid_body is not None and obj in present:

@@ -12,8 +12,10 @@ from .attachments import attached_poses
 from .poses import Array, pose_of
 from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
 
-# Blender's names for what the core calls otherwise.
+# The core's names of the materials, by their identifiers in Blender.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
+# Properties of a rod that a material sets, and the user for a custom material. The core's Material has the same names.
+MATERIAL_VALUES = ("young_modulus", "poisson_ratio", "density", "damping_time", "strands")
 
 # Kinds of objects that rods are made of.
 KINDS = ("CURVE", "CURVES", "MESH")
@@ -107,5 +109,6 @@ def poses_of(
     yield uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
     if len(settings.attachments):
         yield from attached_poses(obj, scene, depsgraph)
-    if roots.surface_of(obj) is not None:
-        yield from roots.poses(roots.key_of(uid), roots.surface_of(obj), scene, depsgraph)
+    surface = roots.surface_of(obj)
+    if surface is not None:
+        yield from roots.poses(roots.key_of(uid), surface, scene, depsgraph)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -62,7 +63,7 @@ def seat(
     x, triangles = _read(surface, scene, depsgraph)
     if not len(triangles):
         raise TendrilError("the surface", surface.name, "it has no faces")
-    tree = BVHTree.FromPolygons(x.tolist(), triangles.tolist())
+    tree: Any = BVHTree.FromPolygons(x.tolist(), triangles.tolist())
     nearest = [tree.find_nearest(place) for place in places.tolist()]
     face = np.array([hit[2] for hit in nearest])
     at = np.array([hit[0][:] for hit in nearest])

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 from ...core import Scene, TendrilError
 from . import roots
-from .attachments import settings_of_attachments
-from .changes import ENVIRONMENT, constant_factors, environment, has_constant_environment, key_of_factors
+from .attachments import settings_in, settings_of_attachments
+from .changes import (
+    ENVIRONMENT,
+    FACTORS,
+    constant_factors,
+    environment,
+    has_constant_environment,
+    key_of_factors,
+)
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
@@ -24,6 +31,7 @@ from .fields import key_of as key_of_field
 from .poses import Array, moved_since
 from .profiles import settings_of_profiles
 from .rigid_bodies import BodiesDescription, pushes, settings_of_bodies
+from .rods import MATERIAL_VALUES
 
 
 @dataclass(frozen=True)
@@ -58,12 +66,12 @@ class Part:
             found.setdefault((held.follows, held.clamped), []).append(k)
         groups: dict[str, tuple[Followers, ...]] = {}
         for (key, clamped), members in found.items():
-            held = [self.described.held[k] for k in members]
+            group_held = [self.described.held[k] for k in members]
             group = Followers(
                 np.array([self.holds[k] for k in members]),
                 clamped,
-                np.array([one.place for one in held]),
-                np.array([one.root for one in held]),
+                np.array([one.place for one in group_held]),
+                np.array([one.root for one in group_held]),
             )
             groups[key] = (*groups.get(key, ()), group)
         return groups
@@ -125,9 +133,10 @@ def describe_scene(
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     if not pushes(scene) and not any(described.pulling for described in rods.values()):
         bodies = None
-    for key, collider in movers.items() if bodies else ():
-        path = bodies.movers[key]
-        core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness, path=path)
+    if bodies is not None:
+        for key, collider in movers.items():
+            path = bodies.movers[key]
+            core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness, path=path)
     numbers = {key: core_scene.add_body(body) for key, body in bodies.described.items()} if bodies else {}
     frame_rate = scene.render.fps / scene.render.fps_base
     described_objects = [objects[uid] for uid in rods]
@@ -223,12 +232,11 @@ def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bo
         scene.attach(ids[one.strand], one.vertex, numbers[one.body], kind="weld" if one.clamped else "ball")
         for one in described.pulling
     ]
-    for held in described.riding if bodies else ():
-        hold, path = (
-            scene.clamp if held.clamped else scene.pin,
-            bodies.movers[held.body].rider(held.place, held.clamped),
-        )
-        holds.append(hold(ids[held.strand], held.vertex, path=path))
+    if bodies is not None:
+        for held in described.riding:
+            hold = scene.clamp if held.clamped else scene.pin
+            path = bodies.movers[held.body].rider(held.place, held.clamped)
+            holds.append(hold(ids[held.strand], held.vertex, path=path))
     return Part(described, ids[0], tuple(holds), tuple(ties))
 
 
@@ -237,32 +245,17 @@ def _settings_around(scene: bpy.types.Scene) -> tuple[object, ...]:
         return ()
     shared = scene.tendril
     return (
-        (scene.use_gravity, *scene.gravity, shared.gravity_weight),
+        (scene.use_gravity, *scene.gravity[:], shared.gravity_weight),
         (shared.air_density, shared.drag, *shared.wind),
     )
 
 
-_PLAIN_SETTINGS = (
-    *(
-        "model",
-        "elements",
-        "net_model",
-        "friction",
-        "radius_from",
-        "radius",
-        "rest_shape",
-        "curl_radius",
-        "curl_length",
-    ),
-    *("stiffness_at_end", "stiffness_by_weight", "stiffness_group", "radius_group", "mass_group", "segment_length"),
-    *("section", "flatness", "tie_splines", "tie_distance", "break_force", "break_moment"),
-    *("radius_by_weight", "mass_by_weight", "rest_object", "use_tilt"),
-    *("start_hold", "end_hold", "pin_by_weight", "pin_group", "clamp_pins", "use_attributes"),
-)
+# Settings of a rod that are compared in another way than by their values: what a preset sets (only custom values count), curves of
+# profiles, attachments and force fields (see their modules), and factors, which may be animated.
+_COMPARED_ELSEWHERE = {*MATERIAL_VALUES, "use_profiles", "attachments", "field_collection", *FACTORS}
 
 
 def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
-    material: tuple[object, ...] = (rod.material,)
-    if rod.material == "CUSTOM":
-        material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    return (*(getattr(rod, name) for name in _PLAIN_SETTINGS), *settings_of_profiles(rod), *material)
+    material = tuple(getattr(rod, name) for name in MATERIAL_VALUES) if rod.material == "CUSTOM" else ()
+    plain = (getattr(rod, name) for name in settings_in(rod) if name not in _COMPARED_ELSEWHERE)
+    return (*plain, *settings_of_profiles(rod), *material)

@@ -13,7 +13,7 @@ from . import points, profiles
 from .bundle import Bundle
 from .curves import drawn_rows, per_point, read_rows, spline_kinds, strand_sizes
 from .poses import Array
-from .strands import Strand, polylines
+from .strands import Polyline, polylines
 
 # Of strands: all of them, as a bundle.
 ALL = -1
@@ -38,7 +38,7 @@ def section_of(settings: bpy.types.PropertyGroup, scale: float) -> Circle | Elli
 
 
 def radius_along(
-    obj: bpy.types.Object, strand: Strand | Bundle, number: int, pose: Array, scale: float
+    obj: bpy.types.Object, strand: Polyline | Bundle, number: int, pose: Array, scale: float
 ) -> float | Array:
     """In metres: one for the whole rod, or one for each vertex."""
     settings = obj.tendril
@@ -68,7 +68,7 @@ def _tapered(obj: bpy.types.Object, radii: Array) -> Array:
     return np.maximum(radii, LEAST_RADIUS * thickest)
 
 
-def stiffness_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
+def stiffness_along(obj: bpy.types.Object, strand: Polyline | Bundle, number: int) -> Array:
     """What multiplies the stiffness against bending and twisting at each vertex."""
     settings, way = obj.tendril, _way(strand)
     factors = 1.0 + (settings.stiffness_at_end - 1.0) * way
@@ -76,7 +76,7 @@ def stiffness_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int)
     return factors * _painted(obj, strand, number, settings.stiffness_by_weight, settings.stiffness_group)
 
 
-def mass_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
+def mass_along(obj: bpy.types.Object, strand: Polyline | Bundle, number: int) -> Array:
     """What multiplies the density at each vertex."""
     settings = obj.tendril
     factors = np.ones(len(strand.vertices)) * profiles.along(settings, "Mass", _way(strand))
@@ -85,7 +85,9 @@ def mass_along(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> A
     )
 
 
-def _painted(obj: bpy.types.Object, strand: Strand | Bundle, number: int, by_weight: bool, group: str) -> Array | float:
+def _painted(
+    obj: bpy.types.Object, strand: Polyline | Bundle, number: int, by_weight: bool, group: str
+) -> Array | float:
     """The weights of control points, or of an attribute of hair, at the vertices."""
     if obj.type == "CURVE":
         return _weights(obj, strand, number) if by_weight else 1.0
@@ -97,7 +99,7 @@ def _painted(obj: bpy.types.Object, strand: Strand | Bundle, number: int, by_wei
     return np.maximum(strand.along(found), LEAST_STIFFNESS)
 
 
-def _weights(obj: bpy.types.Object, strand: Strand | Bundle, number: int) -> Array:
+def _weights(obj: bpy.types.Object, strand: Polyline | Bundle, number: int) -> Array:
     return np.maximum(strand.along(per_point(obj.data, "weight_softbody")[number]), LEAST_STIFFNESS)
 
 
@@ -110,7 +112,7 @@ def of_strand(obj: bpy.types.Object, name: str, number: int) -> Array | None:
     return values[end[number - 1] if number else 0 : end[number]]
 
 
-def _way(strand: Strand) -> Array:
+def _way(strand: Polyline | Bundle) -> Array:
     """Parts of the way from start to end, at the vertices."""
     if isinstance(strand, Bundle):
         return strand.way
@@ -118,7 +120,7 @@ def _way(strand: Strand) -> Array:
     return way / max(way[-1], 1e-30)
 
 
-def rest_lines(settings: bpy.types.PropertyGroup, scale: float) -> list[Strand]:
+def rest_lines(settings: bpy.types.PropertyGroup, scale: float) -> list[Polyline]:
     """The splines of the object that shows the natural shape, if there is one: to be read once for all strands."""
     obj = settings.rest_object
     if settings.rest_shape != "OBJECT":
@@ -132,7 +134,7 @@ def rest_lines(settings: bpy.types.PropertyGroup, scale: float) -> list[Strand]:
 
 
 def rest_shape(
-    settings: bpy.types.PropertyGroup, strand: Strand | Bundle, number: int, scale: float, lines: Sequence[Strand]
+    settings: bpy.types.PropertyGroup, strand: Polyline | Bundle, number: int, scale: float, lines: Sequence[Polyline]
 ) -> str | Array:
     """The natural shape, in the core's words; `lines` are those of `rest_lines`."""
     if settings.rest_shape == "AS_DRAWN":
@@ -149,7 +151,7 @@ def rest_shape(
     return _helix(strand.vertices, settings.curl_radius * scale, settings.curl_length * scale)
 
 
-def _shape_of(name: str, lines: Sequence[Strand], strand: Strand, number: int) -> Array:
+def _shape_of(name: str, lines: Sequence[Polyline], strand: Polyline, number: int) -> Array:
     """The spline of another curve with the same number, as many vertices at the same parts of its way."""
     if number >= len(lines) or lines[number].closed != strand.closed:
         cure = f"it needs a spline number {number + 1} that is {'closed' if strand.closed else 'open'}, as this one is"
@@ -162,7 +164,7 @@ def _shape_of(name: str, lines: Sequence[Strand], strand: Strand, number: int) -
     return np.stack([np.interp(stops, way, column) for column in x.T], axis=1)
 
 
-def rest_of_mesh(settings: bpy.types.PropertyGroup, strand: Strand, scale: float) -> Array | None:
+def rest_of_mesh(settings: bpy.types.PropertyGroup, strand: Polyline, scale: float) -> Array | None:
     """The natural shape of a net: None for that which is drawn."""
     if settings.rest_shape != "OBJECT":
         return None

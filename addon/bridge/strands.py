@@ -40,18 +40,28 @@ class SplineKind:
         return 3 * self.count if self.type == "BEZIER" else self.count
 
 
-class Strand(Protocol):
-    """One spline and its rod."""
+class Polyline(Protocol):
+    """The vertices of a rod as drawn, and how they belong to the control points of a spline."""
 
-    vertices: Array  # (n, 3) of the rod as drawn
-    closed: bool
-    control_count: int
+    @property
+    def vertices(self) -> Array:
+        """(n, 3) of the rod as drawn."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def control_count(self) -> int: ...
 
     def vertex_of(self, control: int) -> int:
         """The vertex of the rod at a control point, or nearest to its influence."""
 
     def along(self, values: Array) -> Array:
-        """What is given at control points, at the vertices: linear between them."""
+        """Interpolates values at the control points to the vertices, linearly."""
+
+
+class Strand(Polyline, Protocol):
+    """A spline and its rod, with the mapping from the simulated rod back to the control points."""
 
     def bind(self, directors: Array) -> None:
         """To be called once, before `controls`, with the directors of the edges as drawn."""

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from .curves import drawn_tilts, spline_kinds
+from .curves import Rows, drawn_tilts, spline_kinds
 from .poses import Array
-from .strands import SplineKind, Strand, polylines
+from .strands import Polyline, SplineKind, Strand, polylines
 
 FOLLOWED = ("MINIMUM", "Z_UP")  # twist methods of curves
 
@@ -54,7 +54,7 @@ def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
     return t, np.cross(t, normals)
 
 
-def drawn_directors(obj: bpy.types.Object, strand: Strand, number: int, pose: Array, rows: Array) -> Array:
+def drawn_directors(obj: bpy.types.Object, strand: Polyline, number: int, pose: Array, rows: Rows) -> Array:
     """(m, 3) first directors of the rod's edges, as the curve that is drawn shows its wide side."""
     shown = _shown(obj, rows)[number]
     t, wide = across(shown.vertices, shown.closed, obj.data.twist_mode)
@@ -106,7 +106,7 @@ class Tilts:
         return found
 
 
-def _shown(obj: bpy.types.Object, rows: Array) -> list[Strand]:
+def _shown(obj: bpy.types.Object, rows: Rows) -> list[Strand]:
     return list(polylines(spline_kinds(obj.data), rows.astype(np.float64)))
 
 

@@ -21,7 +21,9 @@ def _checked(chosen: list[bpy.types.Object | None], scene: bpy.types.Scene) -> l
         problem = why_not_bakeable(obj, scene)
         if problem:
             raise BakeError(problem)
-    return disk.unbaked_rods(scene) if scene.tendril.bake_to == "DISK" else chosen
+    if scene.tendril.bake_to == "DISK":
+        return disk.unbaked_rods(scene)
+    return [obj for obj in chosen if obj is not None]
 
 
 class _Bakes(Simulates):
@@ -57,7 +59,7 @@ class TENDRIL_OT_bake_all(_Bakes, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def choose(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
-        return disk.unbaked_rods(context.scene) or [None]
+        return [*disk.unbaked_rods(context.scene)] or [None]
 
 
 class TENDRIL_OT_cache_to_bake(bpy.types.Operator):

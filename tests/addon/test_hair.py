@@ -238,3 +238,18 @@ def test_hair_has_the_rest_shape_of_an_object_and_of_curls():
     for rod in curled.rods:
         assert np.allclose(np.linalg.norm(np.diff(rod.rest_points, axis=0), axis=1), rod.rest_lengths)
         assert np.ptp(rod.rest_points, axis=0).min() > 0.01
+
+
+@pytest.mark.parametrize("segment_length", [0.0, 0.02])
+def test_flat_hair_takes_weights_and_radii_of_its_points(segment_length):
+    """Strands that are not round are described one by one, by another path than round ones."""
+    flat = make_hair(section="RIBBON", segment_length=segment_length)
+    weights = flat.data.attributes.new("limp", "FLOAT", "POINT")
+    weights.data.foreach_set("value", np.tile(np.linspace(1.0, 0.25, 8), 6).astype(np.float32))
+    radii = flat.data.attributes.new("radius", "FLOAT", "POINT")
+    radii.data.foreach_set("value", np.full(48, 0.002, dtype=np.float32))
+    flat.tendril.stiffness_group, flat.tendril.radius_from = "limp", "CURVE"
+    play(flat, 3)
+    rods = [entry.rod for entry in memory.simulation_of(bpy.context.scene).scene.entries]
+    assert len(rods) == 6
+    assert rods[5].bend[-1, 0] < 0.5 * rods[5].bend[0, 0]
