@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import Material
-from .bridge.rods import MATERIALS
+from .bridge.rods import MATERIAL_VALUES, MATERIALS
 
 Settings = bpy.types.PropertyGroup
 
@@ -19,8 +19,7 @@ def _tell_vine_from_custom(settings: Settings) -> None:
     """What was custom in the first list of materials has the number that vine has now, but not the properties of vine."""
     vine = Material.preset(MATERIALS["VINE"])
     if settings.material == "VINE" and not all(
-        np.isclose(getattr(settings, name), getattr(vine, name), rtol=1e-5)
-        for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands")
+        np.isclose(getattr(settings, name), getattr(vine, name), rtol=1e-5) for name in MATERIAL_VALUES
     ):
         settings.material = "CUSTOM"
 

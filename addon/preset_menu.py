@@ -8,15 +8,13 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 
+from .bridge.rods import MATERIAL_VALUES
+
 FOLDER = "tendril_rod"
 # The material comes first: it sets the properties that follow, unless it is a custom one.
 SETTINGS = (
     "material",
-    "young_modulus",
-    "poisson_ratio",
-    "density",
-    "damping_time",
-    "strands",
+    *MATERIAL_VALUES,
     "radius_from",
     "radius",
     "section",
