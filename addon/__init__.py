@@ -1,4 +1,4 @@
-"""Everything that touches Blender. No physics."""
+"""The Blender add-on: everything that uses bpy. It contains no physics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def register() -> None:
     other = copies.other_copy()
     preferences.register(other)
     if other:
-        print(copies.trouble(other))
+        print(copies.problem(other))
         return
     for part in _PARTS:
         part.register()

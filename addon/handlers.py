@@ -1,4 +1,4 @@
-"""Blender's events. Each calls one function."""
+"""Handlers of Blender's events. Each calls one function."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What a rod hangs on besides its own object: other objects, bones, vertices and surfaces of meshes, as they are in each frame."""
+"""Targets of a rod's attachments in each frame: other objects, bones, vertices and surfaces of meshes."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 
 import bpy
@@ -11,25 +10,26 @@ import numpy as np
 from ...core import TendrilError
 from . import roots
 from .poses import Array, rigid_pose, scaled
+from .settings import settings_in
 
-# Below this influence an attachment lets go.
+# An attachment with a lower influence is released.
 RELEASE_THRESHOLD = 0.5
 
 
 def key_of(uid: str, number: int) -> str:
-    """Tells the pose of an attachment from those of objects."""
+    """The key of the pose of an attachment's target."""
     return f"{uid} attachment {number}"
 
 
 def attached_poses(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> Iterator[tuple[str, Array]]:
-    """Where the targets of a rod's attachments are now, of those that hold. Raises TendrilError for one that can't be
-    found."""
-    gone = released(obj, depsgraph)
+    """The current poses of the targets of a rod's attachments that are not released. Raises TendrilError for a target that can't
+    be found."""
+    free = released(obj, depsgraph)
     for number, attachment in enumerate(obj.tendril.attachments):
         key = key_of(obj.tendril.uid, number)
-        if attachment.target is None or key in gone:
+        if attachment.target is None or key in free:
             continue
         if is_on_surface(attachment):
             yield from roots.poses(key, attachment.target, scene, depsgraph)
@@ -38,21 +38,21 @@ def attached_poses(
 
 
 def is_on_surface(attachment: bpy.types.PropertyGroup) -> bool:
-    """Whether it follows the points of a mesh that are nearest at the start."""
+    """Whether it follows the points of a mesh that are nearest at the start frame."""
     target = attachment.target
     return attachment.use_surface and target is not None and target.type == "MESH"
 
 
 def released(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
-    """What lets go now, because its influence, which may be animated, is low: attachments, and the pins of the object itself."""
+    """Keys of what is released by its influence, which may be animated: attachments, and the pins of the object itself."""
     settings = obj.tendril
-    uid, gone = settings.uid, set()
+    uid, free = settings.uid, set[str]()
     if len(settings.attachments):
         attachments = obj.evaluated_get(depsgraph).tendril.attachments
-        gone = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < RELEASE_THRESHOLD}
+        free = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < RELEASE_THRESHOLD}
     if settings.pin_influence < RELEASE_THRESHOLD:
-        gone |= {uid, roots.key_of(uid)}
-    return gone
+        free |= {uid, roots.key_of(uid)}
+    return free
 
 
 def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
@@ -61,18 +61,6 @@ def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
         tuple(_value(attachment, name) for name in settings_in(attachment) if name != "influence")
         for attachment in obj.tendril.attachments
     )
-
-
-def settings_in(group: bpy.types.PropertyGroup) -> tuple[str, ...]:
-    """Names of the properties that people set. Hidden ones are state of the add-on."""
-    return _settings_in(type(group))
-
-
-@functools.cache
-def _settings_in(group: type[bpy.types.PropertyGroup]) -> tuple[str, ...]:
-    inherited = bpy.types.PropertyGroup.bl_rna.properties
-    own = (one for one in group.bl_rna.properties if one.identifier not in inherited)
-    return tuple(one.identifier for one in own if not one.is_hidden)
 
 
 def _value(attachment: bpy.types.PropertyGroup, name: str) -> object:
@@ -86,7 +74,7 @@ def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph
     if target.type == "ARMATURE" and attachment.bone:
         bone = target.pose.bones.get(attachment.bone)
         if bone is None:
-            raise TendrilError("bone", attachment.bone, f'"{target.name}" has no such bone: choose another')
+            raise TendrilError("bone", attachment.bone, f'"{target.name}" has no bone of this name: choose another')
         matrix = matrix @ np.array(bone.matrix, dtype=np.float64)
     elif target.type == "MESH" and attachment.vertex >= 0:
         matrix = _frame_of_vertex(target, matrix, attachment.vertex)
@@ -94,7 +82,7 @@ def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph
 
 
 def _frame_of_vertex(target: bpy.types.Object, matrix: Array, vertex: int) -> Array:
-    """A frame at a vertex of a deforming mesh, that of the first face with this corner: it moves and turns with the surface."""
+    """A frame at a vertex of an evaluated mesh, aligned with the first face at this vertex: it follows the deformation."""
     mesh = target.to_mesh()
     try:
         if vertex >= len(mesh.vertices):

@@ -1,4 +1,4 @@
-"""What changes from frame to frame besides places: gravity, air and force fields around rods, and the rods' own material."""
+"""Inputs of the simulation other than poses that may be animated: gravity, air, force fields, and factors of a rod's properties."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .attachments import released
 from .fields import WEIGHTS, state_of
 from .poses import Array, metres_per_unit
 
-# Settings that may be animated, of scenes. What is animated is no part of the description, which knows one moment alone.
+# Paths of scene settings that may be animated. Animated values are not part of the description, which is made at one frame.
 _ENVIRONMENT_PATHS = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
 
 
-ENVIRONMENT = "surroundings"  # the key of what is around rods, among poses
+ENVIRONMENT = "surroundings"  # the key of gravity and air among poses
 
 
 def key_of_factors(uid: str) -> str:
-    """Of how a rod is other than it was described, among poses."""
+    """The key of a rod's factors among poses."""
     return f"{uid} factors"
 
 
@@ -33,7 +33,8 @@ def watched_states(
     rods: Mapping[str, bpy.types.Object],
     fields: Mapping[str, Field],
 ) -> dict[str, Array]:
-    """(4, 4) what is watched, as it is now: what is animated and known at one moment alone, to notice a change of the animation."""
+    """Current values of the watched inputs, packed into arrays (4, 4) like poses. Stored with each frame, they reveal a change of
+    the animation."""
     found = {}
     for key in watched:
         state = np.zeros(16)
@@ -51,26 +52,26 @@ def watched_states(
 
 
 def environment(scene: bpy.types.Scene) -> dict[str, Any]:
-    """Gravity and air, in the words of the core."""
+    """Gravity and air as arguments of the core's Scene, in SI units."""
     shared, scale = scene.tendril, metres_per_unit(scene)
-    pull = scale * shared.gravity_weight
+    factor = scale * shared.gravity_weight
     x, y, z = scene.gravity[:]
-    blows = shared.wind
+    wind = shared.wind
     return {
-        "gravity": (pull * x, pull * y, pull * z) if scene.use_gravity else (0.0, 0.0, 0.0),
+        "gravity": (factor * x, factor * y, factor * z) if scene.use_gravity else (0.0, 0.0, 0.0),
         "air_density": shared.air_density,
-        "wind": (scale * blows[0], scale * blows[1], scale * blows[2]),
+        "wind": (scale * wind[0], scale * wind[1], scale * wind[2]),
         "drag": shared.drag,
     }
 
 
 def has_constant_environment(scene: bpy.types.Scene) -> bool:
-    """Whether what is around rods stays as it is."""
+    """Whether gravity and air are not animated."""
     return not any(path in _ENVIRONMENT_PATHS for path in animated_paths(scene))
 
 
 def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
-    """How a rod is other than it was described, in the words of the core."""
+    """Factors on the described properties of a rod, as arguments of the core's `Simulation.alter`."""
     settings = obj.tendril
     return {
         "stiffness": settings.stiffness_factor,
@@ -85,21 +86,21 @@ FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor",
 
 
 def constant_factors(obj: bpy.types.Object) -> tuple[float | None, ...]:
-    """Those that stay as they are, and the influence of attachments: they tell one simulation from another. None: animated."""
-    moving = {path.removeprefix("tendril.") for path in animated_paths(obj)}
+    """Factors and influences of attachments that are not animated, as part of the description; None for animated ones."""
+    animated = {path.removeprefix("tendril.") for path in animated_paths(obj)}
     settings = obj.tendril
     found = {name: getattr(settings, name) for name in FACTORS}
     found.update((f"attachments[{k}].influence", item.influence) for k, item in enumerate(settings.attachments))
-    return tuple(None if name in moving else value for name, value in found.items())
+    return tuple(None if name in animated else value for name, value in found.items())
 
 
 def key_of_length(uid: str) -> str:
-    """Of the growth of a rod at the start frame, among poses."""
+    """The key of a rod's length factor at the start frame among poses."""
     return f"{uid} length"
 
 
 def animated_paths(block: bpy.types.Object | bpy.types.Scene) -> Iterator[str]:
-    """The properties of Blender's data that keyframes or drivers move."""
+    """Data paths of the properties that keyframes or drivers animate."""
     data = block.animation_data
     if data is None:
         return

@@ -1,8 +1,7 @@
-"""What a rod is drawn as: control points of a Curve, points of a mesh or of hair. They are read and written in one go, and the
-drawn shape is kept beside them.
+"""Reads and writes the points of a rod's data: control points of a Curve, points of a mesh or of hair.
 
-While a rod shows a simulated frame, the curve holds that frame's coordinates; the coordinates the user drew are kept in
-custom properties of the curve, so that they survive saving, undo, duplication and even the removal of the add-on.
+While a rod shows a simulated frame, its data holds the coordinates of that frame. The drawn coordinates are stored in custom
+properties of the data, so that they survive saving, undo, duplication and even the removal of the add-on.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from .points import Data, check_count
 from .strands import SplineKind
 
 Rows = NDArray[np.float32]  # (r, 3), see strands.py
-ControlPoints = dict[int, NDArray[np.float32]]  # (n, 4) control points of splines, by their first row
+ControlPoints = dict[int, NDArray[np.float32]]  # (n, 4) with weights, of splines by their first row
 
 DRAWN = "tendril_drawn"
 DRAWN_HANDLES = "tendril_drawn_handles"
 DRAWN_IN_2D = "tendril_drawn_in_2d"
-TILTED = "tendril_tilted"  # rows of the control points are followed by their tilts, three to a row
+TILTED = "tendril_tilted"  # if set, rows of control points are followed by their tilts, three per row
 
 _BEZIER_ROWS = ("handle_left", "co", "handle_right")
 _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
-_FREE = 0  # of a handle's type
+_FREE = 0  # value of a handle's type
 
 
 def spline_kinds(curve: Data) -> tuple[SplineKind, ...]:
@@ -50,14 +49,14 @@ def spline_kinds(curve: Data) -> tuple[SplineKind, ...]:
 
 
 def strand_sizes(hair: bpy.types.Curves) -> NDArray[np.int32]:
-    """(s,) how many points each strand of hair has."""
+    """(s,) number of points of each strand of hair."""
     sizes = np.empty(len(hair.curves), dtype=np.int32)
     hair.curves.foreach_get("points_length", sizes)
     return sizes
 
 
 def layout(curve: Data) -> tuple[tuple[str, int], ...]:
-    """Type and number of points of each spline: what must agree for rows to be written."""
+    """Type and number of points of each spline. Rows can be written to data of an equal layout."""
     if points.are_in(curve):
         return points.layout(curve)
     sizes = tuple((s.type, len(s.bezier_points) if s.type == "BEZIER" else len(s.points)) for s in curve.splines)
@@ -71,7 +70,7 @@ def row_count(curve: Data) -> int:
 
 
 def _counts(curve: Data) -> tuple[int, int]:
-    """How many rows a curve has, and types of handles."""
+    """The number of rows, and of handle types."""
     bezier = plain = 0
     for spline in curve.splines:
         if spline.type == "BEZIER":
@@ -90,7 +89,7 @@ def rows_of_tilts(controls: int) -> int:
 
 
 def drawn_tilts(curve: Data, rows: Rows) -> list[NDArray[np.float64]]:
-    """Per spline, as they are drawn: in rows that have them, or where nothing changes them."""
+    """The drawn tilts of each spline: from rows that contain them, or from the curve, whose tilt then does not change."""
     now = per_point(curve, "tilt")
     if not is_tilted(curve):
         return now
@@ -129,9 +128,9 @@ def write_rows(
     free_handles: bool = False,
     control_points: ControlPoints | None = None,
 ) -> None:
-    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. `control_points` keeps control points
-    with their weights, so that who writes the same curve again and again need not read them. Raises TendrilError for rows that
-    are too few or too many."""
+    """Writes rows to the data. `free_handles` sets handles to Free, so that Blender does not recompute them. `control_points` is a
+    cache of control points with weights for repeated writes to the same curve. Raises TendrilError if the number of rows is
+    wrong."""
     if points.are_in(curve):
         points.write_rows(curve, rows)
         return
@@ -149,7 +148,7 @@ def write_rows(
                 _set(curve, controls, name, rows[start + place : stop : 3])
         else:
             if places is None:
-                places = _points(spline)  # the fourth is a weight
+                places = _points(spline)  # the fourth coordinate is a weight
                 if control_points is not None:
                     control_points[start] = places
             stop = start + len(places)
@@ -174,13 +173,13 @@ def _write_tilts(curve: Data, rows: Rows) -> None:
 def _set_tilts(controls: Any, tilts: NDArray[np.float32]) -> None:
     if controls.id_data.override_library is None:
         controls.foreach_set("tilt", tilts)
-    else:  # of a library override foreach_set changes nothing
+    else:  # foreach_set has no effect on a library override
         for control, tilt in zip(controls, tilts.tolist(), strict=True):
             control.tilt = tilt
 
 
 def per_point(curve: Data, name: str) -> list[NDArray[np.float64]]:
-    """A property of the control points, "radius", "tilt" or "weight_softbody" for instance, per spline."""
+    """A property of the control points of each spline, such as "radius", "tilt" or "weight_softbody"."""
     columns = []
     for spline in curve.splines:
         controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
@@ -191,21 +190,21 @@ def per_point(curve: Data, name: str) -> list[NDArray[np.float64]]:
 
 
 def keep_drawn(curve: Data) -> None:
-    """The curve as it is now becomes the drawn shape."""
+    """Stores the current shape as the drawn shape."""
     for name in (DRAWN, DRAWN_HANDLES):
-        if name in curve:  # Blender 5.0 corrupts its memory when an array is replaced by a longer one
+        if name in curve:  # replacing an array by a longer one corrupts memory in Blender 5.0
             del curve[name]
     curve[DRAWN] = read_rows(curve).ravel()
     curve[DRAWN_HANDLES] = _read_handle_types(curve)
 
 
 def drawn_rows(curve: Data) -> Rows | None:
-    """The drawn shape; None if there is none, or if the curve has other points by now."""
+    """The drawn shape; None if there is none or the number of points has changed."""
     return np.array(curve[DRAWN], dtype=np.float32).reshape(-1, 3) if keeps_drawn(curve) else None
 
 
 def keeps_drawn(curve: Data) -> bool:
-    """Whether there is a drawn shape of as many points as the curve has now."""
+    """Whether a drawn shape with the current number of points is stored."""
     kept, handles = curve.get(DRAWN), curve.get(DRAWN_HANDLES)
     rows, types = (points.row_count(curve), 0) if points.are_in(curve) else _counts(curve)
     return kept is not None and len(kept) == 3 * rows and handles is not None and len(handles) == types
@@ -239,7 +238,7 @@ def forget_drawn(curve: Data) -> None:
 
 
 def make_3d(curve: Data) -> None:
-    """A 2D curve would flatten every frame; it becomes 3D for as long as it is a rod."""
+    """Makes a 2D curve 3D while it is a rod, because Blender would flatten every frame."""
     if isinstance(curve, bpy.types.Curve) and curve.dimensions == "2D":
         curve[DRAWN_IN_2D] = True
         curve.dimensions = "3D"
@@ -265,7 +264,7 @@ def _parts(curve: Data, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:
 def _set(curve: Data, controls: Any, name: str, rows: NDArray[np.float32]) -> None:
     if curve.override_library is None:
         controls.foreach_set(name, rows.reshape(-1))
-    else:  # of a library override foreach_set changes nothing
+    else:  # foreach_set has no effect on a library override
         for point, row in zip(controls, rows.tolist(), strict=True):
             setattr(point, name, row)
 

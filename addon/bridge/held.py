@@ -1,4 +1,4 @@
-"""Which points of a rod are held, and by what: attachments, pins, ends, and the surface that hair grows on."""
+"""Holds of a rod: attachments, pinned points, ends, and roots of hair on a surface."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .poses import Array
 from .rigid_bodies import key_of as key_of_body
 from .strands import Polyline
 
-# Control points of at least this goal weight are pinned.
-PINNED_FROM = 0.5
+# Control points with at least this weight are pinned.
+PIN_THRESHOLD = 0.5
 
 
 def find_held(
     obj: bpy.types.Object, strands: Sequence[Polyline], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
 ) -> list[Held]:
-    """All that is held: by attachments, by weight, at the ends. What is named first is stronger. `moving` are the rigid bodies that
-    move with the rods."""
+    """All held vertices. If a vertex is held several times, attachments take precedence over pins by weight, and these over ends.
+    `moving` are the rigid bodies that move with the rods."""
     found: dict[tuple[int, int], Held] = {}
     settings = obj.tendril
     for number, attachment in enumerate(settings.attachments):
@@ -34,7 +34,7 @@ def find_held(
             continue
         for seat, (index, vertex) in enumerate(attached_vertices(attachment, strands)):
             if (index, vertex) in found:
-                cure = "another attachment holds the same point: remove one of the two"
+                cure = "another attachment holds the same point: remove one of them"
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
             place = strands[index].vertices[vertex].copy()
             held = Held(index, vertex, attachment.use_rotation, place, key)
@@ -46,7 +46,7 @@ def find_held(
     if settings.pin_influence < RELEASE_THRESHOLD:
         return list(found.values())
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
-        for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
+        for point in np.flatnonzero(weights >= PIN_THRESHOLD).tolist():
             _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)
     if obj.type == "MESH":  # it has no ends
         return list(found.values())
@@ -57,14 +57,14 @@ def find_held(
             found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), number)
     for number, strand in enumerate(strands):
         for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
-            if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
+            if hold != "FREE" and not (strand.closed and is_end):  # a closed spline has no second end
                 vertex = len(strand.vertices) - 1 if is_end else 0
                 _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
     return list(found.values())
 
 
 def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
-    """Per spline, the weights of its control points; those of a mesh are one spline."""
+    """Pin weights of the control points of each spline; a mesh counts as one spline."""
     settings = obj.tendril
     if obj.type == "CURVE":
         return per_point(obj.data, "weight_softbody") if settings.pin_by_weight else ()
@@ -72,7 +72,9 @@ def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
         return ()
     weights = points.weights(obj, settings.pin_group)
     if weights is None:
-        raise TendrilError("pin group", settings.pin_group, f'"{obj.name}" has no such group: choose another')
+        raise TendrilError(
+            "pin group", settings.pin_group, f'"{obj.name}" has no group or attribute of this name: choose another'
+        )
     return [weights] if obj.type == "MESH" else np.split(weights, np.cumsum(strand_sizes(obj.data))[:-1])
 
 

@@ -1,7 +1,7 @@
-"""Meshes and hair Curves: data whose points lie in one attribute, and attributes of what a rod feels, for shading.
+"""Meshes and hair Curves: data whose points are one attribute, and attributes with tension and twist for shading.
 
-Rows are the points, and after them, where the data has the attributes, these one after the other, three values to a row. So
-caches keep them without knowing of them.
+Rows (r, 3) are the points. If the data has the attributes, their values follow one after the other, three per row, so that caches
+store them like points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Data = Any  # Mesh, Curves or Curve: which one is known at run time
 Rows = NDArray[np.float32]
 Values = NDArray[np.float64]
 
-# Each look into bpy.types takes as long as writing the points of a short rope.
+# Access to bpy.types is as slow as writing the points of a short rope.
 _MESH, _CURVES = bpy.types.Mesh, bpy.types.Curves
 
 # Newtons, and radians per metre.
@@ -47,7 +47,7 @@ def rows_of_attributes(n: int) -> int:
 
 
 def layout(data: Data) -> tuple[tuple[str, int], ...]:
-    """What must agree for rows to be written."""
+    """Two objects with equal layouts have the same rows."""
     if isinstance(data, _MESH):
         return ("MESH", row_count(data)), ("EDGES", len(data.edges))
     return ("HAIR", row_count(data)), ("STRANDS", len(data.curves))
@@ -66,7 +66,9 @@ def read_rows(data: Data) -> Rows:
 
 def check_count(rows: Rows, least: int) -> None:
     if len(rows) < least:
-        raise TendrilError("the curve", "points", "it has other points than were simulated: go to the start frame")
+        raise TendrilError(
+            "the curve", "points", "its number of points has changed since the simulation: go to the start frame"
+        )
 
 
 def write_rows(data: Data, rows: Rows) -> None:
@@ -86,7 +88,7 @@ def write_rows(data: Data, rows: Rows) -> None:
 
 
 def with_attributes(places: Rows, values: list[Values]) -> Rows:
-    """Rows of points (n, 3) and the attributes (n,) of them."""
+    """Appends attributes (n,) to the rows of points (n, 3)."""
     extra = np.zeros(3 * rows_of_attributes(len(places)), dtype=np.float32)
     together = np.concatenate(values)
     extra[: len(together)] = together
@@ -102,7 +104,7 @@ def set_attributes(data: Data, wanted: bool) -> None:
 
 
 def weights(obj: bpy.types.Object, name: str) -> Values | None:
-    """A weight for each point: of a vertex group of that name, or of an attribute; None if there is none."""
+    """Weights of all points from the vertex group or attribute of this name; None if there is none."""
     data = obj.data
     if isinstance(data, _MESH) and name in obj.vertex_groups:
         group = obj.vertex_groups[name].index

@@ -44,7 +44,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         curves.make_3d(obj.data)
-        tilts.follow_where_seen(obj)
+        tilts.enable_where_visible(obj)
         curves.keep_drawn(obj.data)
         settings.enabled = True
         settings.format = migration.FORMAT

@@ -16,11 +16,11 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        for message in (memory.status(rod.uid), solver.trouble(), migration.trouble(rod)):
+        for message in (memory.status(rod.uid), solver.problem(), migration.problem(rod)):
             if message:
                 say(layout, context, message)
         kind = context.object.type
-        doubled = roots.moving_twice(context.object) if kind == "CURVES" else None
+        doubled = roots.duplicate_deform_modifier(context.object) if kind == "CURVES" else None
         if doubled:
             say(layout, context, f'Switch the modifier "{doubled}" off: roots follow the surface already')
         net = is_net(context.object)

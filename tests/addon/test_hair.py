@@ -74,14 +74,14 @@ def test_roots_follow_a_surface_that_moves_turns_and_deforms():
 
 def test_a_modifier_that_moves_hair_too_is_noticed():
     obj = make_hair(surface=make_mesh(at=(0.0, 0.0, 0.0), collide=False))
-    assert roots.moving_twice(obj) is None
+    assert roots.duplicate_deform_modifier(obj) is None
     tree = bpy.data.node_groups.new("Deform", "GeometryNodeTree")
     tree.nodes.new("GeometryNodeDeformCurvesOnSurface")
     modifier = obj.modifiers.new("Deform", "NODES")
     modifier.node_group = tree
-    assert roots.moving_twice(obj) == "Deform"
+    assert roots.duplicate_deform_modifier(obj) == "Deform"
     modifier.show_viewport = False
-    assert roots.moving_twice(obj) is None
+    assert roots.duplicate_deform_modifier(obj) is None
 
 
 def test_hair_as_blender_adds_it_is_told_which_modifier_to_switch_off_and_follows():
@@ -93,7 +93,7 @@ def test_hair_as_blender_adds_it_is_told_which_modifier_to_switch_off_and_follow
     drawn = np.array([[x, 0.0, 0.05 * k] for x in (0.2, 0.5) for k in range(6)], dtype=np.float32)
     hair.data.attributes["position"].data.foreach_set("vector", drawn.ravel())
     assert bpy.ops.tendril.rod_add() == {"FINISHED"}
-    hair.modifiers[roots.moving_twice(hair)].show_viewport = False
+    hair.modifiers[roots.duplicate_deform_modifier(hair)].show_viewport = False
     for frame, x in ((1, 0.0), (5, 0.3)):
         ball.location.x = x
         ball.keyframe_insert("location", frame=frame)

@@ -4,7 +4,7 @@ import bpy
 import pytest
 from tendril.addon import memory, preset_menu, properties
 from tendril.addon.bridge import changes, fields, scenes
-from tendril.addon.bridge.attachments import settings_in
+from tendril.addon.bridge.settings import settings_in
 from tendril.addon.properties.material import MaterialSettings
 from tendril.addon.properties.shape import ShapeSettings
 from tendril.core import Field
