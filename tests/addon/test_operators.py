@@ -45,7 +45,7 @@ def test_add_refuses_what_is_no_curve():
     obj = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     bpy.context.collection.objects.link(obj)
     activate(obj)
-    refuses(bpy.ops.tendril.rod_add, '"Lamp" is no curve')
+    refuses(bpy.ops.tendril.rod_add, '"Lamp" is not a curve')
 
 
 def test_add_refuses_an_empty_curve():
@@ -103,7 +103,7 @@ def test_add_refuses_a_curve_that_another_rod_moves():
     second = bpy.data.objects.new("Second", first.data)
     bpy.context.collection.objects.link(second)
     activate(second)
-    refuses(bpy.ops.tendril.rod_add, "single user")
+    refuses(bpy.ops.tendril.rod_add, "single-user")
 
 
 def test_add_refuses_linked_data(tmp_path):

@@ -83,7 +83,7 @@ def test_what_rods_touch_is_compiled_with_them(compiling, rope):
 def test_without_numba_one_sentence_says_so(monkeypatch):
     assert solver.problem() == ""
     monkeypatch.setattr(jit, "_missing", "ImportError: no LLVM here")
-    said = "Rods are right, but some hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
+    said = "Rods are simulated correctly, but about a hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
     assert solver.problem() == said
 
 
