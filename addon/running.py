@@ -25,7 +25,7 @@ from .solver import choose_cache
 
 if TYPE_CHECKING:
     from ..core import Frame, Simulation
-    from .overlay.looks import Look
+    from .overlay.snapshots import Snapshot
 
 Poses = Mapping[str, Array]  # by key
 
@@ -48,7 +48,7 @@ class Running:
     moments: dict[int, Moment] = field(default_factory=dict)
     states: dict[int, Array] = field(default_factory=dict)  # of some frames, to resume from
     seconds: float | None = None  # duration of the last step
-    looks: dict[tuple[int, str], Look] = field(default_factory=dict)  # what the overlay shows, by frame and uid
+    snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)  # of the overlay, by frame and uid
     copy: Simulation | None = None  # to inspect other frames than the last one
     released: set[str] = field(default_factory=set)  # keys of attachments that were released
     colliders: dict[str, Array] = field(default_factory=dict)  # current vertices of colliders that have moved
@@ -123,7 +123,7 @@ class Running:
         self.simulation = None
         self.moments = {k: moment for k, moment in self.moments.items() if k <= last}
         self.states = {k: state for k, state in self.states.items() if k <= last}
-        self.looks = {(k, uid): look for (k, uid), look in self.looks.items() if k <= last}
+        self.snapshots = {(k, uid): snapshot for (k, uid), snapshot in self.snapshots.items() if k <= last}
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
 

@@ -1,4 +1,4 @@
-"""The motion of rigid bodies as keyframes: the file then plays the same anywhere, without the add-on."""
+"""Bakes the motion of rigid bodies to keyframes, so that the file plays without the add-on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..bridge.scenes import range_of
 from .keyframes import write_keyframes
 
 
-def make_all(scene: bpy.types.Scene) -> None:
-    """Makes keyframes of the frames in memory, for all bodies that Tendril moves."""
+def make_keyframes(scene: bpy.types.Scene) -> None:
+    """Creates keyframes from the cached frames for all bodies that Tendril moves."""
     source = memory.frame_source(scene)
     numbers, moments = [], []
     for number in range_of(scene) if source is not None else ():
@@ -27,18 +27,18 @@ def make_all(scene: bpy.types.Scene) -> None:
     for obj, _ in list(bodies.transforms_at(scene, moments[-1])):
         bodies.take_over(obj)
         path = bodies.rotation_path(obj)
-        places: list[tuple[float, ...]] = []
-        turns: list[tuple[float, ...]] = []
+        locations: list[tuple[float, ...]] = []
+        rotations: list[tuple[float, ...]] = []
         for moment in moments:
             matrix = next(matrix for other, matrix in bodies.transforms_at(scene, moment) if other == obj)
             bodies.set_transform(obj, matrix)
-            places.append(tuple(obj.location))
-            turns.append(tuple(getattr(obj, path)))
-        _animate(obj, path, numbers[0], np.array(places, np.float32), np.array(turns, np.float32))
+            locations.append(tuple(obj.location))
+            rotations.append(tuple(getattr(obj, path)))
+        _animate(obj, path, numbers[0], np.array(locations, np.float32), np.array(rotations, np.float32))
 
 
-def delete_all(scene: bpy.types.Scene) -> None:
-    """Takes the keyframes away again, if no rod of the scene is baked any more."""
+def delete_keyframes(scene: bpy.types.Scene) -> None:
+    """Removes the baked keyframes of all bodies, unless the scene still has a baked rod."""
     if any(obj.tendril.baked for obj in rods_in(scene.objects)):
         return
     for obj in bodies_in(scene):
@@ -51,16 +51,17 @@ def delete_all(scene: bpy.types.Scene) -> None:
             bodies.restore(obj)
 
 
-def _animate(obj: bpy.types.Object, path: str, first_frame: int, places: Rows, turns: Rows) -> None:
+def _animate(obj: bpy.types.Object, path: str, first_frame: int, locations: Rows, rotations: Rows) -> None:
+    """Writes the keyframes to a copy of the object's action and remembers the original action."""
     animation, kept = obj.animation_data_create(), obj.tendril_body
     kept.action = animation.action
     name = f"{obj.name} Bake"
     if kept.action is None:
         animation.action = bpy.data.actions.new(name)
-    else:  # what else is animated stays so
+    else:  # keeps the animation of other properties
         animation.action = kept.action.copy()
         animation.action.name = name
-    for data_path, values in (("location", places), (path, turns)):
+    for data_path, values in (("location", locations), (path, rotations)):
         for index in range(values.shape[1]):
             write_keyframes(obj, data_path, index, first_frame, values[:, index])
     kept.baked = True
