@@ -34,10 +34,14 @@ test-quick: $(VENV)/ready
 	$(VENV)/bin/ruff check .
 	$(PY) -m pytest $(addsuffix .py,$(QUICK)) -m "not long" -n 2
 
-lint: $(VENV)/ready
+lint: $(VENV)/stubs/prepared
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core
+	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core -p tendril.addon
+
+$(VENV)/stubs/prepared: $(VENV)/ready requirements/prepare_stubs.py
+	$(PY) requirements/prepare_stubs.py $(VENV)/stubs
+	touch $@
 
 # The documentation site, in out/site. Broken links and unknown names are errors.
 docs: $(VENV)/ready

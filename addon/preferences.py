@@ -32,11 +32,11 @@ class TendrilPreferences(bpy.types.AddonPreferences):
         layout = self.layout
         layout.label(text=f"Tendril {VERSION}")
         if self.other:
-            layout.label(text=copies.trouble(self.other), icon="ERROR")
-        elif solver.trouble():
-            layout.label(text=solver.trouble(), icon="ERROR")
+            layout.label(text=copies.problem(self.other), icon="ERROR")
+        elif solver.problem():
+            layout.label(text=solver.problem(), icon="ERROR")
         elif solver.is_compiling():
-            layout.label(text=solver.told(), icon="TIME")
+            layout.label(text=solver.progress_text(), icon="TIME")
         else:
             row = layout.row()
             row.label(text="The solver is compiled for this machine at the first playback of a rod", icon="INFO")

@@ -16,11 +16,11 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        for message in (memory.status(rod.uid), solver.trouble(), migration.trouble(rod)):
+        for message in (memory.status(rod.uid), solver.problem(), migration.problem(rod)):
             if message:
                 draw_message(layout, context, message)
         kind = context.object.type
-        modifier = roots.moving_twice(context.object) if kind == "CURVES" else None
+        modifier = roots.duplicate_deform_modifier(context.object) if kind == "CURVES" else None
         if modifier:
             draw_message(layout, context, f'The modifier "{modifier}" moves the roots a second time: disable it')
         net = is_net(context.object)

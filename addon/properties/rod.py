@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
-from .. import cast
+from .. import participants
 from .fields import OwnFieldSettings
 from .holds import HoldSettings
 from .material import MaterialSettings
@@ -25,7 +25,10 @@ class TendrilRod(
     """Rod settings of an object"""
 
     enabled: BoolProperty(
-        name="Rod", description="The object is simulated as an elastic rod", options={"HIDDEN"}, update=cast.look_again
+        name="Rod",
+        description="The object is simulated as an elastic rod",
+        options={"HIDDEN"},
+        update=participants.invalidate_on_update,
     )
     uid: StringProperty(description="Unique identifier of the rod", options={"HIDDEN"})
     shows_drawn: BoolProperty(
@@ -34,7 +37,9 @@ class TendrilRod(
         options={"HIDDEN"},
     )
     format: IntProperty(description="Version of the format of these settings, see migration.py", options={"HIDDEN"})
-    baked: BoolProperty(description="The motion is baked to shape keys", options={"HIDDEN"}, update=cast.look_again)
+    baked: BoolProperty(
+        description="The motion is baked to shape keys", options={"HIDDEN"}, update=participants.invalidate_on_update
+    )
     model: EnumProperty(name="Model", description="Mechanical model of the rod", items=rod_models)
     elements: IntProperty(
         name="Elements",
