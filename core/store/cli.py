@@ -292,8 +292,8 @@ def info(_: argparse.Namespace) -> int:
 def experiment(chosen: argparse.Namespace) -> int:
     """0 if all numbers are as expected, 1 if not."""
     try:
-        table = importlib.import_module("..sample_scenes.experiments", __package__).TABLE
-        command = importlib.import_module("..sample_scenes.experiments.command", __package__)
+        table = importlib.import_module("...sample_scenes.experiments", __package__).TABLE
+        command = importlib.import_module("...sample_scenes.experiments.command", __package__)
     except ModuleNotFoundError as error:
         if "sample_scenes" not in (error.name or ""):
             raise
@@ -320,7 +320,7 @@ def experiment(chosen: argparse.Namespace) -> int:
 
 def bench(chosen: argparse.Namespace) -> int:
     try:
-        module = importlib.import_module("..bench", __package__)
+        module = importlib.import_module("...bench", __package__)
         start: Callable[[Sequence[str]], int | None] = module.main
     except (ImportError, AttributeError):
         raise TendrilError("bench", "not installed", "run it from the source of Tendril, where `bench/` is") from None
