@@ -19,8 +19,8 @@ def describe() -> str:
 
 
 def perform(experiment: Experiment, file: Path | None, model: str | None = None) -> int:
-    """Draws into a file, if there is one. The exit code: 1 if a number is not as expected. `model` is that of the rods, where there
-    is a choice."""
+    """Draws into a file, if there is one. The exit code: 1 if a number is not as expected. `model` is that of the rods, where
+    there is a choice."""
     if file is not None:  # what can't be drawn or written is said before time is spent
         check_installed()
         file.parent.mkdir(parents=True, exist_ok=True)

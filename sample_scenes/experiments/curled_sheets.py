@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Plane, Rod, Scene, Simulation, Stiffness
-from .clothoids import drawn
+from .clothoids import sampled
 from .outcome import BLUE, CREAM, ORANGE, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 
 FRAMES_PER_SECOND, SECONDS = 24.0, 4.0
@@ -48,7 +48,7 @@ class Sheet(NamedTuple):
         return Stiffness(e * w * t, wide, thin, e / 2.6 * w * t**3 / 3.0, mass, mass * (w * w + t * t) / 12.0)
 
     def natural(self, edges: int) -> tuple[np.ndarray, np.ndarray]:
-        return drawn(self.curvature, self.length, edges, np.zeros(3), self.frame)
+        return sampled(self.curvature, self.length, edges, np.zeros(3), self.frame)
 
     def rod(self, edges: int, points: np.ndarray | None = None, directors: np.ndarray | None = None) -> Rod:
         """Flat at the start, or along points with directors."""

@@ -1,7 +1,7 @@
 """Two heavy bodies fall on two trusses.
 
-The paper shows it without numbers: the trusses' material is that of its other trusses, size and weight are ours. Each truss is held
-at its two ends and catches a box; they swing together until the air has taken the motion out.
+The paper shows it without numbers: the trusses' material is that of its other trusses, size and weight are ours. Each truss is
+held at its two ends and catches a box; they swing together until the air has taken the motion out.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def check_installed() -> None:
 
 @contextmanager
 def _without_this_folder() -> Iterator[None]:
-    """Where `python -m tendril` is run from its source, `packaging/` there would be taken for the package that matplotlib needs."""
+    """Where `python -m tendril` is run from its source, `packaging/` there would be taken for the package that matplotlib
+    needs."""
     root = Path(__file__).resolve().parents[2]
     before = sys.path[:]
     sys.path[:] = [place for place in before if Path(place or ".").resolve() != root]

@@ -1,7 +1,7 @@
 """Trusses held at one end, with and without resistance to torsion: flat they differ much, on edge not at all.
 
-Material, radius and size (11 m by 2 m) are the paper's, with stiffnesses as printed. Its members are not described; here they cross
-aslant, so that what bends flat must twist its members. `net` has no zero stiffness: without torsion it is a millionth.
+Material, radius and size (11 m by 2 m) are the paper's, with stiffnesses as printed. Its members are not described; here they
+cross aslant, so that what bends flat must twist its members. `net` has no zero stiffness: without torsion it is a millionth.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A plant that curls by nature grows round a pole: in a plane it climbs as long as its curvature is less than 3.3 times the pole's,
-and beyond that rolls up and loses its grip; in space it winds round the pole in loops.
+"""A plant that curls by nature grows round a pole: in a plane it climbs as long as its curvature is less than 3.3 times the
+pole's, and beyond that rolls up and loses its grip; in space it winds round the pole in loops.
 
 In the plane, without friction, what has lifted off the pole is an elastica from where it leaves the pole, with the pole's
 curvature, to its tip, which touches the pole again, without moment. Two such shapes exist below the threshold, one at it, and none

@@ -496,12 +496,12 @@ def test_compact_and_cartesian_rods_move_alike(monkeypatch):
     from tendril.sample_scenes.experiments import helix
 
     monkeypatch.setattr(helix, "SEGMENTS", 60)
-    ours, _ = helix.compact_story(12)
-    theirs = helix.cartesian_story(None, 20, 12)
+    ours, _ = helix.compact_history(12)
+    theirs = helix.cartesian_history(None, 20, 12)
     np.testing.assert_allclose(ours.kinetic, theirs.kinetic, rtol=1e-4)
     assert np.abs(ours.stretch).max() < 1e-14
     assert ours.misaligned.max() < 1e-12 < theirs.misaligned.max()
-    loose = helix.cartesian_story(1e3, 5, 12)
+    loose = helix.cartesian_history(1e3, 5, 12)
     assert np.abs(loose.stretch).max() > 1e-4
 
 
