@@ -87,11 +87,16 @@ def main(arguments: list[str] | None = None) -> int:
             or "All pictures are up to date."
         )
         return 1 if chosen else 0
-    if not options.accept:
-        chosen = make(chosen, options.window)
-    write(images | {image.path: replace(image, digest=digest(image.sources)) for image in chosen})
-    print(f"{len(chosen)} pictures recorded in {LIST.relative_to(ROOT)}")
-    return 0
+    if options.accept:
+        record(chosen)
+        return 0
+    return 0 if make(chosen, options.window) else 1
+
+
+def record(images: list[Image]) -> None:
+    """Stores the digests of today's sources in the list."""
+    write(read() | {image.path: replace(image, digest=digest(image.sources)) for image in images})
+    print(f"recorded in {LIST.name}: {', '.join(image.path for image in images)}", flush=True)
 
 
 def select(images: dict[str, Image], names: list[str]) -> list[Image]:
@@ -108,9 +113,9 @@ def select(images: dict[str, Image], names: list[str]) -> list[Image]:
     return found
 
 
-def make(images: list[Image], window: str | None) -> list[Image]:
-    """Runs the commands, each once; returns the pictures that were made."""
-    made: list[Image] = []
+def make(images: list[Image], window: str | None) -> bool:
+    """Runs the commands, each once, and records the pictures that they make. Returns whether none failed."""
+    failed = False
     commands = dict.fromkeys(image.command for image in images)
     for number, command in enumerate(commands):
         print(f"[{number + 1}/{len(commands)}] {command}", flush=True)
@@ -122,9 +127,10 @@ def make(images: list[Image], window: str | None) -> list[Image]:
         result = subprocess.run(words, cwd=ROOT, env=os.environ)
         if result.returncode:
             print(f"  failed with code {result.returncode}; the picture is not recorded", file=sys.stderr, flush=True)
+            failed = True
             continue
-        made += [image for image in images if image.command == command]
-    return made
+        record([image for image in images if image.command == command])
+    return not failed
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def test_a_number_out_of_its_tolerance_is_code_1(table, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert re.search(r"length +1.02 +1 ± 1 % +OUT", out)
     assert re.search(r"knots +1 +1 +ok", out)
-    assert err == "tendril: made_up: not as expected: length\n"
+    assert err == "tendril: made_up: out of tolerance: length\n"
     assert (tmp_path / "pictures" / "made_up.png").exists()  # to see what went wrong
 
 
@@ -338,7 +338,7 @@ def test_colliders_have_their_size_and_face_outwards(solid, extent):
 
 
 def seen(surfaces, eye=(0.0, 0.0, 1.0), up=(0.0, 1.0, 0.0), height=4.0, size=(60, 60)):
-    return render.render(surfaces, render.View(render.looking(eye, up), np.zeros(3), height), size, 0.2)
+    return render.render(surfaces, render.View(render.view_axes(eye, up), np.zeros(3), height), size, 0.2)
 
 
 def is_red(pixel):
