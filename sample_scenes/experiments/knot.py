@@ -61,10 +61,10 @@ def pull(t: float, model: str = "der") -> float:
 def simulation(threads: int | None = None, model: str = "der", contact: str = "coulomb") -> tuple[Rod, Simulation]:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     bend = MODULUS * inertia
-    made_of = Stiffness(
+    stiffness = Stiffness(
         INEXTENSIBLE, bend, bend, 2.0 * bend, mass_per_length=DENSITY * area, inertia_per_length=2.0 * DENSITY * inertia
     )
-    rod = Rod.from_points(loose_knot(), RADIUS, stiffness=made_of, rest="straight")
+    rod = Rod.from_points(loose_knot(), RADIUS, stiffness=stiffness, rest="straight")
     scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
     scene.add(rod, model, friction=FRICTION if contact == "coulomb" else 0.0)
     scene.pin(0, "start")

@@ -97,8 +97,8 @@ def plane_plant() -> Simulation:
     angle = np.linspace(0.0, LENGTH, 81)
     points = CLEAR * RADIUS * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
     stiff = OUT_OF_PLANE * STEM
-    stem = Stiffness(1e3, stiff, STEM, stiff, mass_per_length=3e-3, inertia_per_length=1e-9)
-    sim = plant(points, stem, ELEMENTS, 0.2, (0.0, 0.0, 1.0))
+    stiffness = Stiffness(1e3, stiff, STEM, stiff, mass_per_length=3e-3, inertia_per_length=1e-9)
+    sim = plant(points, stiffness, ELEMENTS, 0.2, (0.0, 0.0, 1.0))
     sim.grow(0, SPROUT * RADIUS, (0.0, 1.0 / RADIUS, 0.0))
     return sim
 
@@ -170,8 +170,8 @@ def wind() -> tuple[list[np.ndarray], float, int]:
     turns = 2.0 * math.pi * (LOOPS + 0.3)
     angle = np.linspace(0.0, turns, 40 * (LOOPS + 1))
     points = CLEAR * RADIUS * np.stack([np.cos(angle), np.sin(angle), rise * angle], axis=1)
-    made_of = Stiffness(1e3, STEM, STEM, SHEAR * STEM, mass_per_length=3e-3, inertia_per_length=1e-9)
-    sim = plant(points, made_of, LOOP_ELEMENTS, 3.0 * turns * rise * RADIUS)
+    stiffness = Stiffness(1e3, STEM, STEM, SHEAR * STEM, mass_per_length=3e-3, inertia_per_length=1e-9)
+    sim = plant(points, stiffness, LOOP_ELEMENTS, 3.0 * turns * rise * RADIUS)
     full = turns * math.hypot(1.0, rise)
     kappa = sim.blocks[0].arrays.state.kappa[0]  # type: ignore[attr-defined]
     way = kappa[1:] / np.linalg.norm(kappa[1:])

@@ -72,7 +72,7 @@ def table(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
-    monkeypatch.setattr(picture, "DOTS", 40)
+    monkeypatch.setattr(picture, "DPI", 40)
 
 
 def run(tmp_path, *words):
