@@ -417,7 +417,7 @@ def test_michell_ring_in_short(tmp_path, capsys, monkeypatch):
     from tendril.sample_scenes.experiments import michell_ring
 
     monkeypatch.setattr(michell_ring, "STIFFNESSES", (1.0,))
-    monkeypatch.setattr(michell_ring, "NARROWED", (1.0,))
+    monkeypatch.setattr(michell_ring, "BRACKETED", (1.0,))
     monkeypatch.setattr(michell_ring, "TWISTS", (10.0, 12.0))
     assert run(tmp_path, "michell_ring") == 0
     out = capsys.readouterr().out
