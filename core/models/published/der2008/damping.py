@@ -1,9 +1,9 @@
-"""Internal damping (Kelvin-Voigt), which the paper does not have: after a step, and implicit, as an explicit one would need far
-shorter steps than bending does.
+"""Internal (Kelvin-Voigt) damping, which the paper does not include. It is applied implicitly after each step, because an
+explicit treatment would need far shorter steps than bending.
 
-The new speed solves (M / h + tau K) dv = -tau K v, where K is the stiffness of the rod about where it is, a sum of k g g^T over its
-strains. So tau K v are the forces of strain rates. The system is one of `der` for a step of length s, with strain rates and damping
-chosen such that both sides come out 2 / tau times as large.
+The new velocity solves (M / h + tau K) dv = -tau K v, where K is the tangent stiffness of the rod, a sum of k g g^T over its
+strains, so that tau K v are the forces of strain rates. The system is assembled as a `der` step of length s, with strain rates
+and damping chosen such that both sides are multiplied by 2 / tau.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...der.workbench import copy_state
 from .arrays import Chain, Motion, Nodes
 from .stepping import Flags, step_rods_explicitly
 
-SMALL = 1e-6  # of an edge: how far back strain rates are looked for
+SMALL = 1e-6  # edge lengths: displacement of the difference quotient for strain rates
 
 
 @kernel
@@ -38,7 +38,7 @@ def step_and_damp_rods(
     first_rod: int,
     last_rod: int,
 ) -> None:
-    """As step_rods_explicitly, all steps, with internal damping after each."""
+    """Like `step_rods_explicitly` for all steps, with internal damping after each."""
     for r in range(first_rod, last_rod):
         if skip[r]:
             continue
@@ -58,7 +58,7 @@ def step_and_damp_rods(
 
 @part
 def _damp(b: Arrays, bench: Arrays, h: float, lanes: Array, r: int) -> None:
-    """Takes out of the speed what internal damping takes in h seconds."""
+    """Applies internal damping over h seconds to the velocities."""
     rods, state, stage, geometry, system = bench.rods, bench.state, bench.stage, bench.geometry, bench.system
     tau = b.rods.damping_time[r]
     if tau == 0.0 or not lay_out(b, bench, r):
