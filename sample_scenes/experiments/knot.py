@@ -81,14 +81,14 @@ def run(model: str = "der") -> Outcome:
     rod, sim = simulation(model=model)
     frames, seconds = [sim.current()], []
     for _ in range(round(SECONDS / STEP)):
-        start = time.perf_counter()
+        start = time.process_time()
         frames.append(sim.step_frame())
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return outcome_of(rod, frames, float(np.mean(seconds)), model)
 
 
 def outcome_of(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Outcome:
-    """Numbers and picture of all frames; `seconds` is the computation time of one."""
+    """Numbers and picture of all frames; `seconds` is the processor time of one."""
     times = np.array([frame.time for frame in frames])
     spans = np.array([span(frame) for frame in frames])
     lengths = np.array([np.linalg.norm(np.diff(frame.positions(0), axis=0), axis=1).sum() for frame in frames])
@@ -109,7 +109,7 @@ def outcome_of(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Out
             for force, way in zip((WEAK, STRONG), ways, strict=True)
         ),
         Number.between("overlaps itself at the end", in_itself(frames[-1].positions(0), RADIUS) / RADIUS, -1, 0.02, "radii"),
-        Number("mean time of a step", 1e3 * seconds, "ms"),
+        Number("mean processor time of a step", 1e3 * seconds, "ms"),
     ]  # fmt: skip
     shown = [0, 2, weak, *(int(np.flatnonzero(times >= t)[0]) for t in (_when(1000.0), _when(4000.0))), len(frames) - 1]
     moments = [
