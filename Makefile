@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-quick test-core test-addon test-long lint docs bench bench-peers package package-here test-package clean
+.PHONY: demo test test-quick test-core test-addon test-long lint docs bench bench-long bench-peers doc-images package package-here test-package clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/docs.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -56,11 +56,20 @@ test-addon: $(VENV)/ready
 test-long: $(VENV)/ready
 	HYPOTHESIS_PROFILE=explore $(PY) -m pytest tests -m long
 
+# Up to ten minutes; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes.
 bench: $(VENV)/ready
-	$(PY) -m tendril.bench
+	$(PY) -m tendril.bench $(ROWS)
+
+bench-long: $(VENV)/ready
+	$(PY) -m tendril.bench --full $(ROWS)
 
 bench-peers: $(VENV)/ready
 	$(PY) -m tendril.bench.peers
+
+# The pictures of docs/: all of them, or those named in IMAGES, e.g. IMAGES="helix dragged" or IMAGES=--stale.
+# IMAGES=--check lists stale ones and makes none.
+doc-images: $(VENV)/ready
+	$(PY) -m tendril.sample_scenes.images $(IMAGES)
 
 # Zips for Preferences > Get Extensions > Install from Disk, with the wheels Blender lacks, in out/packages:
 # for every platform and Blender, or for this platform alone.

@@ -1,4 +1,4 @@
-"""How fast Tendril is: `make bench`, and beside other programs `make bench-peers`."""
+"""Benchmarks: `make bench` measures Tendril, `make bench-peers` compares it with other programs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What Blender costs around the core, in the bpy module: `python -m tendril.bench.blender` prints a JSON row per line.
+"""Overhead of Blender and the add-on around the core: `python -m tendril.bench.blender` prints one JSON line per result.
 
-A process of its own, without a window: handlers, evaluation and all, but nothing is drawn. Every frame is timed in several runs and
-the least time counts, because the machine may be busy with other things.
+Runs in the bpy module without a window, in a process of its own: handlers and evaluation take part, drawing does not. Every frame
+is timed in several runs and the shortest time counts, because other programs may be running.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any
 
 import numpy as np
 
-AROUND = {"around_percent": 10.0}
-PLAYBACK = {"frame_ms": 1e3 / 60.0}
-KEYS = {"seconds": 1.0}
+from .rows import Line, Row
 
-Row = tuple[str, float, dict[str, float], dict[str, Any]]  # name, seconds, limits, figures
+OVERHEAD_LIMIT = {"overhead_percent": 10.0}
+PLAYBACK_LIMIT = {"frame_ms": 1e3 / 60.0}
+SHAPE_KEYS_LIMIT = {"seconds": 1.0}
 
 
-def rows() -> Iterator[Row]:
-    """From a process of its own: Blender changes what it runs in."""
+def measure(_full: bool) -> Iterator[Line]:
+    """Runs this module in a process of its own, because bpy changes signal handlers and global settings."""
     command = [sys.executable, "-m", __spec__.name if __name__ == "__main__" else __name__]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
         if line.startswith('["'):
-            yield tuple(json.loads(line))
+            yield Line(*json.loads(line))
 
 
 def main() -> None:
@@ -41,31 +41,31 @@ def main() -> None:
         import bpy
         import tendril
 
-        for work in (rope_around, hair_around, hair_playback, shape_keys):
+        for work in (rope_overhead, hair_overhead, hair_playback, shape_keys):
             bpy.ops.wm.read_factory_settings(use_empty=True)
             tendril.register()
-            for row in work(Path(folder)):
-                print(json.dumps(row), flush=True)
-            tendril.unregister()  # a handler that is left at the end crashes some Blenders
+            for line in work(Path(folder)):
+                print(json.dumps(line), flush=True)
+            tendril.unregister()  # some Blender versions crash at exit if a handler is still registered
 
 
-def rope_around(_folder: Path) -> Iterator[Row]:
-    """A rope, drawn level, that swings down from its pinned end."""
+def rope_overhead(_folder: Path) -> Iterator[Line]:
+    """A horizontal rope that swings down from its pinned end."""
     make_rope(101)
-    yield around("Blender around a rope of 100 segments, a frame", frames=100, runs=30)
+    yield overhead("Blender with a rope of 100 segments, a frame", frames=100, runs=30)
 
 
-def hair_around(_folder: Path) -> Iterator[Row]:
+def hair_overhead(_folder: Path) -> Iterator[Line]:
     """Hair whose roots are shaken, 4 substeps."""
     hair = make_hair(1_000, 26)
     for frame in range(1, 26):
         hair.location.x = 0.02 * np.sin(2.0 * np.pi * (frame - 1) / 24)
         hair.keyframe_insert("location", frame=frame)
-    yield around("Blender around 1,000 strands of 25 segments, a frame", frames=20, runs=2)
+    yield overhead("Blender with 1,000 strands of 25 segments, a frame", frames=20, runs=2)
 
 
-def hair_playback(folder: Path) -> Iterator[Row]:
-    """Frames that are there, in memory and on disk."""
+def hair_playback(folder: Path) -> Iterator[Line]:
+    """Playback of cached frames, from memory and from disk."""
     import bpy
 
     from ..addon import memory
@@ -84,11 +84,12 @@ def hair_playback(folder: Path) -> Iterator[Row]:
         forget()
         scene.frame_set(frames[-1])
         seconds = min(play() for _ in range(5))
-        yield f"playback of 10,000 strands of 25 points from {name}", seconds, PLAYBACK, {"frame_ms": 1e3 * seconds}
+        title = f"playback of 10,000 strands of 25 points from {name}"
+        yield Line(title, seconds, PLAYBACK_LIMIT, {"frame_ms": 1e3 * seconds})
 
 
-def shape_keys(_folder: Path) -> Iterator[Row]:
-    """Frames that were simulated before, made shape keys, and the file plays on."""
+def shape_keys(_folder: Path) -> Iterator[Line]:
+    """Conversion of cached frames to shape keys."""
     import bpy
 
     scene = bpy.context.scene
@@ -102,21 +103,21 @@ def shape_keys(_folder: Path) -> Iterator[Row]:
         bpy.ops.tendril.cache_to_bake()
         times.append(time.perf_counter() - start)
         bpy.ops.tendril.bake_delete()
-    yield "250 frames of 200 points made shape keys", min(times), KEYS, {}
+    yield Line("250 frames of 200 points converted to shape keys", min(times), SHAPE_KEYS_LIMIT)
 
 
-def around(name: str, frames: int, runs: int) -> Row:
-    """What a frame takes beyond the core's part of it; and what of that Blender takes outside the add-on's handlers, to evaluate
-    what was moved. Every other run leaves the handlers alone, so that looking at them does not count."""
+def overhead(name: str, frames: int, runs: int) -> Line:
+    """Time of a frame beyond `Simulation.step_frame`, and the part of it outside the add-on's handlers, in which Blender evaluates
+    the objects that moved. The handlers are timed in every other run only, so that timing them does not count as overhead."""
     import bpy
 
     from ..addon import live, memory
     from ..core import Simulation
 
-    core, beside, blender = (np.full(frames, np.inf) for _ in range(3))
+    core, outside, blender = (np.full(frames, np.inf) for _ in range(3))
     for run in range(2 * runs):
         memory.clear()
-        for frame in (1, 2, 3):  # where all is made and compiled
+        for frame in (1, 2, 3):  # builds the simulation and compiles
             bpy.context.scene.frame_set(frame)
         with ExitStack() as stack:
             inside = stack.enter_context(timed(Simulation, "step_frame"))
@@ -129,24 +130,24 @@ def around(name: str, frames: int, runs: int) -> Row:
         if handlers:
             blender = np.minimum(blender, whole - np.sum(handlers, axis=0))
         else:
-            core, beside = np.minimum(core, inside), np.minimum(beside, whole - inside)
-    total = float(core.sum() + beside.sum())
+            core, outside = np.minimum(core, inside), np.minimum(outside, whole - inside)
+    total = float(core.sum() + outside.sum())
     figures = {
         "core_ms": 1e3 * float(core.mean()),
-        "around_percent": 100.0 * float(beside.sum()) / total,
+        "overhead_percent": 100.0 * float(outside.sum()) / total,
         "blender_alone_percent": 100.0 * float(blender.sum()) / total,
     }
-    return name, total / frames, AROUND, figures
+    return Line(name, total / frames, OVERHEAD_LIMIT, figures)
 
 
 @contextmanager
 def timed(owner: Any, name: str) -> Iterator[list[float]]:
-    """The seconds of each call of a function."""
-    plain, seconds = getattr(owner, name), []
+    """Repositions a function by one that is timed; yields the list of the seconds of its calls."""
+    original, seconds = getattr(owner, name), []
 
     def measured(*given: Any) -> Any:
         start = time.perf_counter()
-        result = plain(*given)
+        result = original(*given)
         seconds.append(time.perf_counter() - start)
         return result
 
@@ -154,10 +155,11 @@ def timed(owner: Any, name: str) -> Iterator[list[float]]:
     try:
         yield seconds
     finally:
-        setattr(owner, name, plain)
+        setattr(owner, name, original)
 
 
 def each_frame(frames: range) -> Iterator[float]:
+    """Seconds of `frame_set` for each frame."""
     import bpy
 
     scene = bpy.context.scene
@@ -172,12 +174,12 @@ def make_rope(points: int) -> Any:
 
     curve = bpy.data.curves.new("Rope", "CURVE")
     curve.dimensions = "3D"
-    places = np.zeros((points, 4), dtype=np.float32)
-    places[:, 0], places[:, 3] = np.linspace(0.0, 2.0, points), 1.0
+    positions = np.zeros((points, 4), dtype=np.float32)
+    positions[:, 0], positions[:, 3] = np.linspace(0.0, 2.0, points), 1.0
     spline = curve.splines.new("POLY")
     spline.points.add(points - 1)
-    spline.points.foreach_set("co", places.ravel())
-    return _made_a_rod("Rope", curve, radius=0.005)
+    spline.points.foreach_set("co", positions.ravel())
+    return _add_rod("Rope", curve, radius=0.005)
 
 
 def make_hair(strands: int, points: int) -> Any:
@@ -185,15 +187,15 @@ def make_hair(strands: int, points: int) -> Any:
 
     data = bpy.data.hair_curves.new("Hair")
     data.add_curves([points] * strands)
-    places = np.zeros((strands, points, 3), dtype=np.float32)
-    places[..., 2] = -np.linspace(0.0, 0.25, points)
-    places[..., 0] = 0.01 * (np.arange(strands) % 100)[:, None]
-    places[..., 1] = 0.01 * (np.arange(strands) // 100)[:, None]
-    data.attributes["position"].data.foreach_set("vector", places.ravel())
-    return _made_a_rod("Hair", data, radius=4e-5, material="HUMAN_HAIR", start_hold="CLAMP")
+    positions = np.zeros((strands, points, 3), dtype=np.float32)
+    positions[..., 2] = -np.linspace(0.0, 0.25, points)
+    positions[..., 0] = 0.01 * (np.arange(strands) % 100)[:, None]
+    positions[..., 1] = 0.01 * (np.arange(strands) // 100)[:, None]
+    data.attributes["position"].data.foreach_set("vector", positions.ravel())
+    return _add_rod("Hair", data, radius=4e-5, material="HUMAN_HAIR", start_hold="CLAMP")
 
 
-def _made_a_rod(name: str, data: Any, **settings: Any) -> Any:
+def _add_rod(name: str, data: Any, **settings: Any) -> Any:
     import bpy
 
     obj = bpy.data.objects.new(name, data)
@@ -204,6 +206,8 @@ def _made_a_rod(name: str, data: Any, **settings: Any) -> Any:
     bpy.ops.tendril.rod_add()
     return obj
 
+
+ROWS = (Row("blender", measure),)
 
 if __name__ == "__main__":
     main()

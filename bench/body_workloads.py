@@ -1,23 +1,23 @@
-"""Rigid bodies: the tree in wind of the paper of 2008 (its Fig. 12), and bodies that lie on each other."""
+"""Rigid bodies: the tree in wind of Bergou et al. 2008, Fig. 12, and stacked bodies at rest."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from ..core import Body, Box, Plane, Scene, Simulation
 from ..core.models.published.der2008.block import Der2008Block
 from ..sample_scenes.experiments import tree
+from .rows import Line, Row
 
 STACK, WALL = 5, (6, 5)  # boxes; bricks in a row, rows
-MOST = {"stack": 0.1, "wall": 1.0}  # s a frame
+LIMIT = {"stack": 0.1, "wall": 1.0}  # s per frame
 
 
 def tree_step() -> tuple[float, int]:
-    """Seconds of one explicit step of the tree in its wind, and its vertices."""
+    """Processor seconds of one explicit step of the tree in wind, and its number of vertices."""
     made = tree.grown()
     sim = Simulation(made.scene, frame_rate=tree.RATE, substeps=1, threads=1)
     block = sim.blocks[0]
@@ -25,14 +25,14 @@ def tree_step() -> tuple[float, int]:
     best = np.inf
     for _ in range(6):
         sim.surround(fields=tree.eddies(sim.time))
-        began = time.thread_time()
+        start = time.thread_time()
         sim.step_frame()
-        best = min(best, (time.thread_time() - began) / int(block.inner_steps[0]))
+        best = min(best, (time.thread_time() - start) / int(block.inner_steps[0]))
     return float(best), made.vertices
 
 
-def piled(places: list[tuple[float, float, float]], size: tuple[float, float, float]) -> float:
-    """Seconds of a frame of boxes that lie on each other and on the ground, once they rest."""
+def stacked(places: list[tuple[float, float, float]], size: tuple[float, float, float]) -> float:
+    """Processor seconds of a frame of boxes that rest on each other and on the ground."""
     scene = Scene()
     scene.collide(Plane(), friction=0.5)
     for place in places:
@@ -40,23 +40,29 @@ def piled(places: list[tuple[float, float, float]], size: tuple[float, float, fl
     sim = Simulation(scene, threads=1)
     best = np.inf
     for _ in range(12):
-        began = time.thread_time()
+        start = time.thread_time()
         sim.step_frame()
-        best = min(best, time.thread_time() - began)
+        best = min(best, time.thread_time() - start)
     return float(best)
 
 
-def rows() -> Iterator[tuple[str, float, dict[str, float], dict[str, Any]]]:
+def _tree(_full: bool) -> Iterator[Line]:
     seconds, vertices = tree_step()
     figures = {"paper_ms": tree.PAPER, "times_as_fast": 1e-3 * tree.PAPER / seconds}
-    yield (
-        f"a tree of {vertices} vertices in wind, a step",
-        seconds,
-        {"seconds": 1e-3 * tree.PAPER / tree.FASTER},
-        figures,
-    )
-    stack = piled([(0.0, 0.0, 0.1 + 0.2 * k) for k in range(STACK)], (0.2, 0.2, 0.2))
-    yield f"a frame, a stack of {STACK} boxes", stack, {"seconds": MOST["stack"]}, {}
+    limits = {"seconds": 1e-3 * tree.PAPER / tree.FASTER}
+    yield Line(f"tree of {vertices} vertices in wind, a step", seconds, limits, figures)
+
+
+def _stack(_full: bool) -> Iterator[Line]:
+    seconds = stacked([(0.0, 0.0, 0.1 + 0.2 * k) for k in range(STACK)], (0.2, 0.2, 0.2))
+    yield Line(f"stack of {STACK} boxes, a frame", seconds, {"seconds": LIMIT["stack"]})
+
+
+def _wall(_full: bool) -> Iterator[Line]:
     across, up = WALL
     bricks = [(0.21 * (i + 0.5 * (k % 2)), 0.0, 0.05 + 0.1 * k) for k in range(up) for i in range(across)]
-    yield f"a frame, a wall of {across * up} bricks", piled(bricks, (0.2, 0.1, 0.1)), {"seconds": MOST["wall"]}, {}
+    seconds = stacked(bricks, (0.2, 0.1, 0.1))
+    yield Line(f"wall of {across * up} bricks, a frame", seconds, {"seconds": LIMIT["wall"]})
+
+
+ROWS = (Row("tree", _tree), Row("stack", _stack), Row("wall", _wall))

@@ -1,13 +1,13 @@
-"""Workloads in which rods touch, and how long they may take.
+"""Workloads with contact, and their limits.
 
-Figures are measured with geometry of their own (`overlap.py`): what the solver believes does not count.
+Penetration is measured from positions by independent geometry (`overlap.py`), not taken from the solver.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,20 +19,18 @@ from ..core.contact.detection import MARGIN, sweep_boxes
 from ..core.describe.shapes import Cylinder, Plane, Sphere
 from ..sample_scenes.experiments import cylinders, knot
 from ..sample_scenes.experiments.overlap import in_cylinder, in_itself
-
-Result = tuple[float, dict[str, Any]]  # seconds, and what else came out
+from .rows import Line, Row, Timer, least_processor_seconds, least_seconds
+from .workloads import Result, best_of
 
 PATCH = 40  # strands of 25 segments
-STRANDS = [PATCH * 2**k for k in range(9)]  # up to 256,000 segments
-LYING = (0.125, 0.25, 0.5, 1.0)  # part of the strands
 ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
 HAIR = Material(young_modulus=3.9e9, density=1300.0, poisson_ratio=0.4)
 HAIR_RADIUS, HAIR_LENGTH, HAIR_SEGMENTS = 40e-6, 0.25, 25
-WAVE, WAVE_LENGTH = 5e-4, 0.05  # m, of hair on a plane
+WAVE, WAVE_LENGTH = 5e-4, 0.05  # m: amplitude and wavelength of hair on a plane
 
 
 def rope_on_cylinders() -> Result:
-    """W5: rope, 150 segments, falls on three cylinders, 3 s."""
+    """W5: a rope of 150 segments falls on three cylinders, 3 s."""
     radius, seconds = 4e-3, 3.0
     x = np.linspace(-0.75, 0.75, 151)
     points = np.stack([x, 0.02 * np.sin(3.0 * x), np.full_like(x, 0.35)], axis=1)
@@ -43,69 +41,80 @@ def rope_on_cylinders() -> Result:
     for shape in shapes:
         scene.collide(shape, friction=0.3)
     sim = Simulation(scene)
-    start = time.perf_counter()
-    frames = [sim.step_frame() for _ in range(round(seconds * sim.frame_rate))]
-    seconds = time.perf_counter() - start
-    shown = [frame.positions(rod) for frame in frames]
-    deepest = max(max(*(in_cylinder(x, radius, shape) for shape in shapes), in_itself(x, radius)) for x in shown)
-    return seconds, {"penetration_radii": max(0.0, deepest) / radius, **_troubles(frames)}
+    with Timer() as timer:
+        frames = [sim.step_frame() for _ in range(round(seconds * sim.frame_rate))]
+    positions = [frame.positions(rod) for frame in frames]
+    deepest = max(max(*(in_cylinder(x, radius, shape) for shape in shapes), in_itself(x, radius)) for x in positions)
+    figure = {"penetration_radii": max(0.0, deepest) / radius, "processor_seconds": timer.processor}
+    return timer.wall, figure | _retries(frames)
 
 
 def tight_knot() -> Result:
-    """W6: knot, 100 segments, drawn tight by 200 to 20,000 N: a step, on one core."""
+    """W6: a knot of 100 segments is tightened by 200 to 20,000 N; one step, on one core."""
     _rod, sim = knot.simulation(threads=1)
     sim.step_frame()
-    start = time.perf_counter()
-    frames = [sim.step_frame() for _ in range(round(knot.SECONDS / knot.STEP) - 1)]
-    seconds = (time.perf_counter() - start) / len(frames)
+    with Timer() as timer:
+        frames = [sim.step_frame() for _ in range(round(knot.SECONDS / knot.STEP) - 1)]
+    seconds = timer.wall / len(frames)
     figure = {
         "steps_per_second": 1.0 / seconds,
         "overlap_radii": in_itself(frames[-1].positions(0), knot.RADIUS) / knot.RADIUS,
+        "processor_seconds": timer.processor / len(frames),
     }
-    return seconds, {**figure, **_troubles(frames)}
+    return seconds, figure | _retries(frames)
 
 
 def drop_on_cylinders() -> Result:
-    """W7: rod, 200 segments, bounces on three cylinders: a step, on one core."""
+    """W7: a rod of 200 segments bounces on three cylinders; one step, on one core."""
     _rod, sim = cylinders.simulation(threads=1)
-    frames = [sim.step_frame() for _ in range(round(0.5 / cylinders.STEP))]  # until it touches
-    start = time.perf_counter()
-    frames = [sim.step_frame() for _ in range(round(3.0 / cylinders.STEP))]
-    seconds = (time.perf_counter() - start) / len(frames)
+    for _ in range(round(0.5 / cylinders.STEP)):  # until the first contact
+        sim.step_frame()
+    with Timer() as timer:
+        frames = [sim.step_frame() for _ in range(round(3.0 / cylinders.STEP))]
+    seconds = timer.wall / len(frames)
     deepest = max(cylinders.deepest(frame) for frame in frames) / cylinders.RADIUS
-    return seconds, {"steps_per_second": 1.0 / seconds, "penetration_radii": max(0.0, deepest), **_troubles(frames)}
+    figure = {
+        "steps_per_second": 1.0 / seconds,
+        "penetration_radii": max(0.0, deepest),
+        "processor_seconds": timer.processor / len(frames),
+    }
+    return seconds, figure | _retries(frames)
 
 
-def hair_on_a_sphere(strands: int = 1000, fall: int = 30, lying: int = 6) -> Result:
-    """W8: hair, 1,000 strands of 25 segments, lies on a sphere: a frame of 1/24 s."""
+def hair_on_a_sphere(strands: int = 1000, falling: int = 30, lying: int = 6) -> Result:
+    """W8: hair of 1,000 strands of 25 segments, each clamped, lies on a sphere; a frame of 1/24 s.
+
+    `falling` and `lying` are numbers of frames; only the latter are timed."""
     scene = Scene(rod_contact=True, air_density=1.2)
     scene.collide(Sphere(0.1), friction=0.3)
     place = np.arange(strands) + 0.5
     up, around = 1.0 - place / strands, math.pi * (1.0 + math.sqrt(5.0)) * place
     out = np.stack([np.cos(around) * np.sqrt(1.0 - up**2), np.sin(around) * np.sqrt(1.0 - up**2), up], axis=1)
     along = np.linspace(0.1 + 1e-4, 0.1 + 1e-4 + HAIR_LENGTH, HAIR_SEGMENTS + 1)[:, None]
-    for way in out:
-        scene.clamp(scene.add(Rod.from_points(along * way, HAIR_RADIUS, HAIR), friction=0.3), "start")
+    for direction in out:
+        scene.clamp(scene.add(Rod.from_points(along * direction, HAIR_RADIUS, HAIR), friction=0.3), "start")
     sim = Simulation(scene)
-    for _ in range(fall):
+    for _ in range(falling):
         sim.step_frame()
-    seconds, frames = [], []
+    seconds, processor, frames = [], 0.0, []
     for _ in range(lying):
-        start = time.perf_counter()
-        frames.append(sim.step_frame())
-        seconds.append(time.perf_counter() - start)
+        with Timer() as timer:
+            frames.append(sim.step_frame())
+        seconds.append(timer.wall)
+        processor += timer.processor
     x = np.concatenate([frames[-1].positions(rod)[1:] for rod in range(strands)])
     inside = 0.1 + HAIR_RADIUS - float(np.linalg.norm(x, axis=1).min())
     return float(np.mean(seconds)), {
         "worst_frame": max(seconds),
-        "acting": acting(sim),
+        "contacts": active_contacts(sim),
         "penetration_radii": max(0.0, inside) / HAIR_RADIUS,
-        **_troubles(frames),
+        "processor_seconds": processor / lying,
+        **_retries(frames),
     }
 
 
 def broad_phase() -> Result:
-    """W9: pairs, 25,000 segments of hair in one layer: boxes, tree and pairs."""
+    """W9: broad phase for 25,000 segments of hair in one layer: bounding boxes, tree and candidate pairs."""
     sim = Simulation(loose_hair(1000))
     assert sim._contact is not None
     samples = sim._contact.detection.samples
@@ -114,23 +123,24 @@ def broad_phase() -> Result:
     samples.start[:] = samples.now
     low, high = np.zeros_like(samples.now), np.zeros_like(samples.now)
     phase, workers, every = BroadPhase(), Workers(), np.ones(1000, np.bool_)
-    least, pairs = math.inf, 0
-    for _ in range(20):
-        start = time.perf_counter()
+    pairs = 0
+
+    def detect() -> None:
+        nonlocal pairs
         sweep_boxes(samples, samples.start, MARGIN * samples.radius, every, low, high)
         phase.build(low, high, samples.after >= 0, workers)
         pairs = phase.self_pairs(samples, workers)[1]
-        least = min(least, time.perf_counter() - start)
-    return least, {"segments": int((samples.after >= 0).sum()), "pairs": pairs}
+
+    return least_seconds(20, detect), {"segments": int((samples.after >= 0).sum()), "pairs": pairs}
 
 
 def loose_hair(strands: int, spacing: float = 0.1) -> Scene:
-    """Wavy hair that falls on a plane, each strand across others: how many depends on their spacing alone."""
+    """Wavy strands of hair that fall on a plane and cross each other; the crossings per strand depend only on the spacing."""
     random = np.random.default_rng(7)
     scene = Scene(rod_contact=True)
     scene.collide(Plane(), friction=0.3)
     side = math.ceil(math.sqrt(strands))
-    apart = math.ceil(1.5 * HAIR_LENGTH / spacing)  # strands of one layer never cross
+    apart = math.ceil(1.5 * HAIR_LENGTH / spacing)  # strands this far apart never cross and share a layer
     along = np.linspace(-0.5 * HAIR_LENGTH, 0.5 * HAIR_LENGTH, HAIR_SEGMENTS + 1)[:, None]
     for k in range(strands):
         row, column = divmod(k, side)
@@ -144,16 +154,22 @@ def loose_hair(strands: int, spacing: float = 0.1) -> Scene:
     return scene
 
 
-def lying_hair(strands: int, lying: float = 1.0, times: int = 3) -> tuple[float, int]:
-    """Seconds of a frame of hair, the least of several from the same state; and how many contacts act.
-
-    The hair of a patch falls on a plane first; then the patch is laid out many times, side by side. What is not to be lying falls
-    far up, strands one above the other."""
-    fallen = loose_hair(PATCH)
-    sim = Simulation(fallen)
+@functools.cache
+def _fallen_patch() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Positions and rest positions of a patch of strands that have fallen on a plane."""
+    scene = loose_hair(PATCH)
+    sim = Simulation(scene)
     for _ in range(4):
         frame = sim.step_frame()
-    patch = [(frame.positions(rod), entry.rod.rest_points) for rod, entry in enumerate(fallen.entries)]
+    return [(frame.positions(rod), entry.rod.rest_points) for rod, entry in enumerate(scene.entries)]
+
+
+def lying_hair(strands: int, lying: float = 1.0, times: int = 3) -> tuple[float, int]:
+    """Processor seconds of a frame of hair, the shortest of several from the same state, and the number of active contacts.
+
+    One patch of hair that has fallen on a plane is repeated side by side. Of these copies the part `lying` remains there; the
+    strands of the others start far above the plane and each other, and fall freely."""
+    patch = _fallen_patch()
     low, high = np.min([x.min(axis=0) for x, _ in patch], axis=0), np.max([x.max(axis=0) for x, _ in patch], axis=0)
     size = high - low + HAIR_LENGTH
     scene = Scene(rod_contact=True)
@@ -161,54 +177,50 @@ def lying_hair(strands: int, lying: float = 1.0, times: int = 3) -> tuple[float,
     tiles = strands // PATCH
     side = math.ceil(math.sqrt(tiles))
     for tile in range(tiles):
-        place, lies = size * (*divmod(tile, side), 0.0), tile < lying * tiles
+        offset, lies = size * (*divmod(tile, side), 0.0), tile < lying * tiles
         for k, (x, rest) in enumerate(patch):
-            points = x + place if lies else rest + place + (0.0, 0.0, 10.0 + 0.1 * k)
+            points = x + offset if lies else rest + offset + (0.0, 0.0, 10.0 + 0.1 * k)
             scene.add(Rod.from_points(points, HAIR_RADIUS, HAIR, rest=rest), friction=0.3)
     sim = Simulation(scene)
     for _ in range(4):
         sim.step_frame()
     state, number = sim.state(), sim.frame
-    least = math.inf
-    for _ in range(times):
+
+    def step() -> None:
         sim.restore(state, number)
-        start = time.perf_counter()
         sim.step_frame()
-        least = min(least, time.perf_counter() - start)
-    return least, acting(sim)
+
+    return least_processor_seconds(times, step), active_contacts(sim)
 
 
-def growth(seconds: float, size: int, later: float, larger: int) -> float:
-    """By what time grows per doubling of the size."""
-    return float((later / seconds) ** (1.0 / math.log2(larger / size)))
-
-
-def acting(sim: Simulation) -> int:
-    """Contacts that push."""
+def active_contacts(sim: Simulation) -> int:
+    """Contacts with a nonzero force."""
     assert sim._contact is not None
     return len(sim._contact.known.keys)
 
 
-def _troubles(frames: list[Any]) -> dict[str, int]:
+def _retries(frames: list[Any]) -> dict[str, int]:
     return {
         "halvings": sum(frame.report.halvings for frame in frames),
         "failures": sum(frame.report.failures for frame in frames),
     }
 
 
-CONTACT_WORKLOADS: dict[str, Callable[[], Result]] = {
-    "W5": rope_on_cylinders,
-    "W6": tight_knot,
-    "W7": drop_on_cylinders,
-    "W8": hair_on_a_sphere,
-    "W9": broad_phase,
-}
-TIMES = {"W5": 4}  # runs of which the best counts, the first of them to compile; others compile before what is timed
-LIMITS = {  # of the seconds and of the figures
-    "W5": {"seconds": 1.0, "penetration_radii": 0.01},
-    "W6": {"seconds": 0.04, "overlap_radii": 0.02},
-    "W7": {"seconds": 0.04, "penetration_radii": 0.01},
-    "W8": {"seconds": 1.0},
-    "W9": {"seconds": 0.01},
-}
-MOST_GROWTH = 2.3  # of time per doubling of strands, and of contacts
+def _row(name: str, title: str, work: Callable[[], Result], limits: dict[str, float], times: int = 1) -> Row:
+    """`times` is the number of runs of which the fastest counts."""
+
+    def measure(_full: bool) -> Iterator[Line]:
+        seconds, figure = best_of(times, work)
+        yield Line(f"{name} {title}", seconds, limits, figure)
+
+    return Row(name, measure)
+
+
+ROWS = (
+    # The first of the four runs of W5 compiles; the other workloads compile before the part that is timed.
+    _row("W5", "rope on three cylinders, 3 s", rope_on_cylinders, {"seconds": 1.0, "penetration_radii": 0.01}, times=4),
+    _row("W6", "knot drawn tight, a step", tight_knot, {"seconds": 0.04, "overlap_radii": 0.02}),
+    _row("W7", "rod on three cylinders, a step", drop_on_cylinders, {"seconds": 0.04, "penetration_radii": 0.01}),
+    _row("W8", "hair on a sphere, a frame", hair_on_a_sphere, {"seconds": 1.0}),
+    _row("W9", "broad phase, 25,000 segments", broad_phase, {"seconds": 0.01}),
+)

@@ -1,4 +1,4 @@
-"""A fixed piece of work, the yardstick of the benchmark: a banded solve in floating point, as rods need it. Never change it."""
+"""Reference kernel: a fixed banded solve, as rods need it, in which all times are also expressed. Never change it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _reference(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def reference_seconds() -> float:
-    """The least time of one run of the reference kernel, of many."""
+    """Shortest time of one run of the reference kernel out of twenty."""
     rng = np.random.default_rng(0)
     a, b = rng.uniform(-0.1, 0.1, (2000, 8)), rng.uniform(-1.0, 1.0, 2000)
     _reference(a, b.copy())

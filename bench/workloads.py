@@ -1,18 +1,21 @@
-"""The standard workloads on Tendril: what they are is in `peers/cases.py`, the same for every program."""
+"""The workloads W1 to W4 on Tendril. Their parameters are in `peers/cases.py`, shared by all programs."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..core import Circle, Material, Rod, Scene, Simulation
 from .peers import cases
+from .rows import Line, Row, Timer
+
+Result = tuple[float, dict[str, Any]]  # seconds, and figures such as an error
 
 
 def straight(cord: cases.Cord, axis: int, sign: float = 1.0) -> np.ndarray:
+    """Points of a straight rod that starts at the origin along an axis (0, 1, 2) or against it."""
     points = np.zeros((cord.segments + 1, 3))
     points[:, axis] = sign * np.linspace(0.0, cord.length, cord.segments + 1)
     return points
@@ -22,30 +25,31 @@ def rod_of(cord: cases.Cord, points: np.ndarray) -> Rod:
     return Rod.from_points(points, radius=cord.radius, material=Material(cord.young, cord.density, cord.poisson))
 
 
-def best_of(times: int, run: Callable[[], tuple[float, dict[str, Any]]]) -> tuple[float, dict[str, Any]]:
+def best_of(times: int, run: Callable[[], Result]) -> Result:
+    """The fastest of several runs."""
     return min((run() for _ in range(times)), key=lambda result: result[0])
 
 
-def cantilever() -> tuple[float, dict[str, Any]]:
-    """W1: clamped level, falls to rest."""
+def cantilever() -> Result:
+    """W1: a horizontally clamped cantilever falls to rest."""
     cord = cases.CANTILEVER
     scene = Scene(gravity=(0, 0, -cases.GRAVITY), drag=cases.CANTILEVER_DRAG)
     rod = scene.add(rod_of(cord, straight(cord, 0)))
     scene.clamp(rod, "start")
     sim = Simulation(scene)
     frames = round(cases.CANTILEVER_SECONDS * cases.FRAMES_PER_SECOND)
-    start = time.perf_counter()
-    for _ in range(frames):
-        sim.step_frame()
-    seconds = time.perf_counter() - start
-    for _ in range(frames):  # what swing is left after the time that counts would hide the error of the shape
+    with Timer() as timer:
+        for _ in range(frames):
+            sim.step_frame()
+    for _ in range(frames):  # the oscillation left after the timed part would hide the error of the shape at rest
         frame = sim.step_frame()
     x, _, z = frame.positions(rod)[-1]
-    return seconds, {"tip_error_percent": cases.tip_error_percent(float(x), float(z))}
+    figure = {"tip_error_percent": cases.tip_error_percent(float(x), float(z))}
+    return timer.wall, figure | {"processor_seconds": timer.processor}
 
 
-def swinging_rope(**settings: Any) -> tuple[float, dict[str, Any]]:
-    """W2: pinned at one end, released level, undamped."""
+def swinging_rope(**settings: Any) -> Result:
+    """W2: an undamped rope, pinned at one end, swings down from the horizontal."""
     cord = cases.ROPE
     scene = Scene(gravity=(0, 0, -cases.GRAVITY))
     rod = scene.add(rod_of(cord, straight(cord, 0)))
@@ -53,21 +57,21 @@ def swinging_rope(**settings: Any) -> tuple[float, dict[str, Any]]:
     sim = Simulation(scene, **settings)
     before = sim.energies().total
     stretch = 0.0
-    start = time.perf_counter()
-    for _ in range(round(cases.ROPE_SECONDS * cases.FRAMES_PER_SECOND)):
-        frame = sim.step_frame()
-        stretch = max(stretch, cases.stretch_of(frame.positions(rod), cord))
-    seconds = time.perf_counter() - start
-    return seconds, cases.rope_figure(before, sim.energies().total, stretch)
+    with Timer() as timer:
+        for _ in range(round(cases.ROPE_SECONDS * cases.FRAMES_PER_SECOND)):
+            frame = sim.step_frame()
+            stretch = max(stretch, cases.stretch_of(frame.positions(rod), cord))
+    figure = cases.rope_figure(before, sim.energies().total, stretch)
+    return timer.wall, figure | {"processor_seconds": timer.processor}
 
 
-def swinging_rope_finely() -> tuple[float, dict[str, Any]]:
-    """W2 at the setting that keeps the energy."""
+def energy_conserving_rope() -> Result:
+    """W2 with settings that conserve the energy."""
     return swinging_rope(integrator="midpoint", substeps=128)
 
 
-def hair(strands: int = cases.STRANDS, frames: int = 24) -> tuple[float, dict[str, Any]]:
-    """W3: seconds per frame, the best over one period of shaking."""
+def hair(strands: int = cases.STRANDS, frames: int = 24) -> Result:
+    """W3: strands of hair whose roots are shaken; the mean frame over one period."""
     cord = cases.HAIR
     scene = Scene(gravity=(0, 0, -cases.GRAVITY))
     upright = np.eye(3)
@@ -81,29 +85,31 @@ def hair(strands: int = cases.STRANDS, frames: int = 24) -> tuple[float, dict[st
 
         scene.clamp(rod, "start", shake)
     sim = Simulation(scene, frame_rate=cases.FRAMES_PER_SECOND, substeps=1)
-    seconds, stretch = [], 0.0
+    seconds, processor, stretch = [], 0.0, 0.0
     for _ in range(frames):
-        start = time.perf_counter()
-        frame = sim.step_frame()
-        seconds.append(time.perf_counter() - start)
+        with Timer() as timer:
+            frame = sim.step_frame()
+        seconds.append(timer.wall)
+        processor += timer.processor
         x = np.array([frame.positions(rod) for rod in range(strands)])
         stretch = max(stretch, float((np.linalg.norm(np.diff(x, axis=1), axis=2) / cord.edge - 1.0).max()))
     return float(np.mean(seconds)), {
         "best_frame": min(seconds),
         "worst_frame": max(seconds),
         "stretch_percent": 100.0 * stretch,
+        "processor_seconds": processor / frames,
     }
 
 
-def ring() -> tuple[float, dict[str, Any]]:
-    """W4: the twist at which a ring loses its stability, over the exact one, from the exact Hessian."""
+def ring() -> Result:
+    """W4: critical twist of Michell's ring relative to the exact value, from the exact Hessian."""
     cord, points = cases.RING, cases.ring_points()
-    made_of = Material(cord.young, cord.density, cord.poisson).stiffness(Circle(cord.radius))
+    stiffnesses = Material(cord.young, cord.density, cord.poisson).stiffness(Circle(cord.radius))
 
     def stiffness(twist: float) -> np.ndarray:
-        # `twist` is given between the two held edges, whose middles lie one ring apart.
-        whole = twist * len(points[1:]) / cord.segments
-        rod = Rod.from_points(points, radius=cord.radius, stiffness=made_of, rest="straight", twist=whole)
+        # `twist` is the angle between the two clamped edges, whose midpoints are one circumference apart.
+        total = twist * len(points[1:]) / cord.segments
+        rod = Rod.from_points(points, radius=cord.radius, stiffness=stiffnesses, rest="straight", twist=total)
         scene = Scene(gravity=(0, 0, 0))
         scene.clamp_edge(scene.add(rod), 0)
         scene.clamp_edge(0, cord.segments)
@@ -111,12 +117,12 @@ def ring() -> tuple[float, dict[str, Any]]:
         free = ~block.arrays.rods.held.ravel()
         return block.stiffness_matrix(0)[np.ix_(free, free)]
 
-    start = time.perf_counter()
-    ratio = cases.critical_ratio(stiffness)
-    return time.perf_counter() - start, {"critical_twist_ratio": ratio}
+    with Timer() as timer:
+        ratio = cases.critical_ratio(stiffness)
+    return timer.wall, {"critical_twist_ratio": ratio, "processor_seconds": timer.processor}
 
 
-WORKLOADS: dict[str, Callable[[], tuple[float, dict[str, Any]]]] = {
+WORKLOADS: dict[str, Callable[[], Result]] = {
     "W1": cantilever,
     "W2": swinging_rope,
     "W3": hair,
@@ -125,8 +131,30 @@ WORKLOADS: dict[str, Callable[[], tuple[float, dict[str, Any]]]] = {
 
 
 def run(name: str, times: int = 3) -> dict[str, Any]:
-    """The best of several runs."""
+    """The fastest of several runs, after one that compiles."""
     work = WORKLOADS[name]
-    work()  # compiles what is to be compiled
+    work()
     seconds, figure = best_of(times, work)
     return {"workload": name, "seconds": seconds, "figure": figure}
+
+
+def _row(name: str, title: str) -> Row:
+    def measure(_full: bool) -> Iterator[Line]:
+        result = run(name)
+        yield Line(f"{name} {title}", result["seconds"], None, result["figure"])
+
+    return Row(name, measure)
+
+
+def _energy_conserving(_full: bool) -> Iterator[Line]:
+    seconds, figure = best_of(2, energy_conserving_rope)
+    yield Line("W2 with the energy conserved: midpoint rule, 128 substeps", seconds, None, figure)
+
+
+ROWS = (
+    _row("W1", "cantilever, falls to rest, 2 s"),
+    _row("W2", "rope, undamped, 5 s"),
+    Row("W2 energy", _energy_conserving),
+    _row("W3", "1,000 shaken strands of hair, a frame"),
+    _row("W4", "critical twist of Michell's ring"),
+)

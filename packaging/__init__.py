@@ -1,1 +1,1 @@
-"""Building what people install."""
+"""Builds the installable packages."""

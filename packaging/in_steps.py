@@ -1,6 +1,6 @@
-"""Inside a Blender with a window: something is done step by step, and the window is drawn between the steps.
+"""Runs a script in Blender with a window in small steps, so that the window is drawn between them.
 
-`begin(prepare, steps)` calls the one, takes the generator that the other gives on, fifty times a second, and then ends Blender.
+`begin(prepare, steps)` calls `prepare`, advances the generator `steps()` fifty times per second, and then quits Blender.
 """
 
 import time
@@ -8,11 +8,11 @@ import traceback
 
 import bpy
 
-LONGEST = 800.0  # s for all of it
+TIMEOUT = 800.0  # s, for all steps
 
 
 def only_a_rope(segments, **look):
-    """The file holds nothing else: four metres, level, selected. `look` are settings of its curve."""
+    """Replaces the contents of the file by one horizontal rope of four metres, selected. `look` are settings of its curve."""
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
     curve = bpy.data.curves.new("Rope", "CURVE")
@@ -38,7 +38,7 @@ def begin(prepare, steps, at_tick=lambda: None):
         nonlocal going
         at_tick()
         try:
-            if time.monotonic() - began > LONGEST:
+            if time.monotonic() - began > TIMEOUT:
                 raise TimeoutError
             if going is None:
                 prepare()
@@ -62,7 +62,7 @@ def window():
 
 
 def here():
-    """Operators that want a window get this one."""
+    """Context override with this window, for operators that need one."""
     return bpy.context.temp_override(window=window(), screen=window().screen)
 
 

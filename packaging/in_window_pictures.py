@@ -1,7 +1,7 @@
-"""The pictures of docs/panels and docs/quick_start, in a real window, by packaging/window.
+"""Takes the screenshots of docs/panels and docs/quick_start in a window; run by packaging/window.
 
-Every panel is photographed alone: the others are taken away for a moment, and an area beside the viewport shows it. What is shown
-is a sample with something set that the panel is for.
+Every panel is shown alone in an area beside the viewport: the others are unregistered meanwhile. The object is that of a sample
+which uses the settings of the panel.
 """
 
 import importlib
@@ -11,17 +11,17 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent))  # where packaging/window puts them
+sys.path.append(str(Path(__file__).parent))  # where packaging/window copies the scripts
 
 import bpy
 from in_steps import area_of, begin, here, window
 
 NAME = "bl_ext.user_default.tendril"
 OUT = Path(os.environ["TENDRIL_PICTURES"])
-PAUSE = 1.0  # s until everything is drawn, without a graphics card
-WIDTH = 430  # of the area with the panel
+PAUSE = 1.0  # s until the window is drawn without a graphics card
+WIDTH = 430  # pixels, of the area with the panel
 
-# Which object of which sample a panel is photographed with, by the panel's name.
+# Sample and object that are shown with a panel, by the label of the panel.
 SUBJECTS = {
     "Rod": ("rope_on_hook", "Rope"),
     "Material": ("telephone_cord", "Cord"),
@@ -39,10 +39,10 @@ SUBJECTS = {
     "Numbers": ("rope_on_hook", "Rope"),
     "Viewport Overlay": ("rope_on_hook", "Rope"),
 }
-PLAYED = {"Cache", "Numbers", "Viewport Overlay"}  # panels that tell of frames
-MOMENT = 88  # the frame they tell of
+PLAYED = {"Cache", "Numbers", "Viewport Overlay"}  # panels that show simulated frames
+MOMENT = 88  # the frame shown by these
 
-made = {}  # scenes of samples, by name
+scenes = {}  # of samples, by name
 
 
 def pause():
@@ -51,33 +51,33 @@ def pause():
         yield
 
 
-def photograph(part, name):
-    """An area, a region of one, or the whole window."""
+def screenshot(part, name):
+    """Saves a picture of an area, of a region, or of the whole window if `part` is None."""
     for area in window().screen.areas:
         area.tag_redraw()
     yield from pause()
-    # Blender's own screenshots are black where nothing but the processor draws.
+    # Blender's own screenshots are black with software rendering.
     crop = []
     if part is not None:
         top = window().height - part.y - part.height
         crop = ["-crop", f"{part.width}x{part.height}+{part.x}+{top}", "+repage"]
     subprocess.run(["import", "-window", "root", *crop, str(OUT / f"{name}.png")], check=True)
-    print("photographed", name, flush=True)
+    print("screenshot", name, flush=True)
 
 
 def inside(area):
-    """The region where an area shows what it is for."""
+    """The main region of an area."""
     return next(region for region in area.regions if region.type == "WINDOW")
 
 
 def panels():
-    """All that the add-on has in the Physics tab, in their order."""
+    """The panels of the add-on in the Physics tab, in order."""
     module = importlib.import_module(NAME + ".addon.panels")
     return [cls for cls in module._CLASSES if issubclass(cls, bpy.types.Panel)]
 
 
 def show_only(*names):
-    """Unfolded, and without the others; without its parent a panel stands by itself."""
+    """Registers only these panels, expanded. Without its parent a panel becomes a top-level one."""
     for cls in panels():
         if cls.is_registered:
             bpy.utils.unregister_class(cls)
@@ -98,7 +98,7 @@ def play(last):
         scene.frame_set(frame)
         yield
         frame += 1
-        while solver.is_compiling():  # nothing is simulated meanwhile
+        while solver.is_compiling():  # nothing is simulated while the solver compiles
             frame = scene.frame_start
             yield from pause()
 
@@ -111,26 +111,26 @@ def choose(obj):
 
 
 def sample(name):
-    """The scene of it, which is made once."""
-    if name not in made:
+    """Scene of a sample, which is built once."""
+    if name not in scenes:
         with here():
             bpy.ops.tendril.sample_add(name=name)
-        made[name] = window().scene
-    window().scene = made[name]
-    return made[name]
+        scenes[name] = window().scene
+    window().scene = scenes[name]
+    return scenes[name]
 
 
 def tab(area, name):
-    """An editor that was just made offers its tabs when it has been drawn."""
+    """Selects a tab; a new editor offers its tabs only after it has been drawn."""
     yield from pause()
     area.spaces.active.context = name
 
 
-def look(view, place, distance):
-    """At a place, from the front and a little from above."""
+def look(view, position, distance):
+    """Views a position from the front and slightly from above."""
     region = view.spaces.active.region_3d
     region.view_perspective = "PERSP"
-    region.view_location, region.view_distance = place, distance
+    region.view_location, region.view_distance = position, distance
     region.view_rotation = (0.76, 0.62, 0.12, 0.15)
 
 
@@ -147,22 +147,22 @@ def quick_start():
         bpy.ops.curve.primitive_nurbs_path_add()
     window().view_layer.objects.active.data.bevel_depth = 0.05
     yield from tab(properties, "PHYSICS")
-    yield from photograph(None, "step_curve")
+    yield from screenshot(None, "step_curve")
     with here():
         bpy.ops.tendril.rod_add()
-    yield from photograph(None, "step_rod")
+    yield from screenshot(None, "step_rod")
     yield from play(36)
-    yield from photograph(None, "step_play")
+    yield from screenshot(None, "step_play")
     bpy.context.scene.frame_end = 60
     with here():
         bpy.ops.tendril.bake("EXEC_DEFAULT")
     bpy.context.scene.frame_set(44)
     show_only("Rod", "Cache")
-    yield from photograph(None, "step_bake")
+    yield from screenshot(None, "step_bake")
 
 
 def with_wide_properties():
-    """Beside the viewport the properties get the whole height of the window, so that names are not cut off."""
+    """Gives the properties editor the full height of the window beside the viewport, so that names are not cut off."""
     view = area_of("VIEW_3D")
     for kind in ("OUTLINER", "PROPERTIES"):
         with here(), bpy.context.temp_override(area=area_of(kind)):
@@ -186,14 +186,14 @@ def overlay():
     look(view, (0.1, 0.0, 0.85), 2.2)
     view.spaces.active.show_gizmo = view.spaces.active.show_region_toolbar = False
     view.spaces.active.overlay.show_extras = view.spaces.active.overlay.show_cursor = False
-    yield from photograph(view, "overlay")
+    yield from screenshot(view, "overlay")
     scene.tendril.show_overlay = scene.tendril.overlay_frames = False
 
 
 # Every panel alone --------------------------------------------------------------------------------------------------
 
 
-def photograph_panels():
+def screenshot_panels():
     properties = area_of("PROPERTIES")
     for cls in panels():
         name = cls.bl_label
@@ -206,15 +206,15 @@ def photograph_panels():
             yield from play(MOMENT)
         show_only(name)
         yield from tab(properties, "PHYSICS")
-        yield from photograph(inside(properties), name.lower().replace(" ", "_"))
+        yield from screenshot(inside(properties), name.lower().replace(" ", "_"))
 
 
 def steps():
     OUT.mkdir(parents=True, exist_ok=True)
     yield from quick_start()
     yield from overlay()
-    yield from photograph_panels()
-    for cls in panels():  # for the add-on to take away
+    yield from screenshot_panels()
+    for cls in panels():  # so that the add-on can unregister them
         if not cls.is_registered:
             bpy.utils.register_class(cls)
 

@@ -1,6 +1,6 @@
-"""`make package`: the zips that Blender installs, one per platform and Python series, in out/packages.
+"""`make package`: builds the zip files that Blender installs, one per platform and Python series, in out/packages.
 
-The tree's own manifest lists no wheels; the copy in each zip gets them, and the Blenders it is for.
+The manifest of the repository lists no wheels; the copy in each zip file lists them and the supported versions of Blender.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 
 import bpy
 
-from .targets import LARGEST, MANIFEST, PLATFORMS, PYTHONS, ROOT, Target, all_targets
-from .wheels import Unknown, fetch, licences
+from .targets import MANIFEST, MAX_SIZE, PLATFORMS, PYTHONS, ROOT, Target, all_targets
+from .wheels import UnknownWheelError, fetch, licences
 
 OUT = Path("out/packages")
-# Folders are taken with all that is in them but for `IGNORED`.
+# Folders are copied with their contents except for `IGNORED`.
 TREE = ("__init__.py", "__main__.py", "CHANGELOG.md", "LICENSE", "addon", "core", *(
     f"sample_scenes/{name}" for name in ("__init__.py", "studio.py", "samples")
 ))  # fmt: skip
@@ -29,7 +29,7 @@ TOOL = Path(bpy.utils.system_resource("SCRIPTS")) / "addons_core" / "bl_pkg" / "
 
 
 def build(target: Target, wheels: Sequence[Path], out: Path) -> Path:
-    """The zip of a target, which Blender's own tool has made and found to be valid."""
+    """Builds and validates the zip file of a target with Blender's extension tool."""
     stage = out / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     (stage / "wheels").mkdir(parents=True)
@@ -50,14 +50,14 @@ def build(target: Target, wheels: Sequence[Path], out: Path) -> Path:
     (stage / MANIFEST.name).write_text(manifest_of(target, [wheel.name for wheel in wheels]), encoding="utf-8")
 
     package = out / target.file_name
-    _blender_says("build", "--source-dir", stage, "--output-filepath", package)
-    _blender_says("validate", package)
+    _run_blender_tool("build", "--source-dir", stage, "--output-filepath", package)
+    _run_blender_tool("validate", package)
     shutil.rmtree(stage)
     return package
 
 
 def manifest_of(target: Target, wheels: Sequence[str]) -> str:
-    """The tree's manifest, for one platform and some Blenders."""
+    """Text of the manifest for one platform and a range of Blender versions."""
     listed = "".join(f'    "./wheels/{name}",\n' for name in wheels)
     made = (
         f'blender_version_min = "{target.blender_min}"\n'
@@ -76,7 +76,7 @@ def this_platform() -> str:
     return f"{system}-{machine}"
 
 
-def _blender_says(*arguments: object) -> None:
+def _run_blender_tool(*arguments: object) -> None:
     done = subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"Blender's extension tool: {done.stdout}{done.stderr}")
@@ -84,10 +84,12 @@ def _blender_says(*arguments: object) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tendril.packaging.package", description=__doc__)
-    parser.add_argument("--platform", choices=["here", *PLATFORMS], help="only this one")
-    parser.add_argument("--python", choices=PYTHONS, help="only this series")
-    parser.add_argument("--blender-min", help="for a Blender that was built with another Python than the official one")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder (%(default)s)")
+    parser.add_argument("--platform", choices=["here", *PLATFORMS], help="build for this platform only")
+    parser.add_argument("--python", choices=PYTHONS, help="build for this Python series only")
+    parser.add_argument(
+        "--blender-min", help="smallest Blender version, for a Blender built with another Python than the official one"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help="output folder (%(default)s)")
     parser.add_argument("--trust", action="store_true", help="add the digests of new wheels to wheels.sha256")
     asked = parser.parse_args()
     only = this_platform() if asked.platform == "here" else asked.platform
@@ -99,20 +101,20 @@ def main() -> int:
         if only in (None, target.platform) and asked.python in (None, target.python)
     ]
     if not targets:
-        raise SystemExit(f"There are no wheels for {only}: only for {', '.join(PLATFORMS)}")
+        raise SystemExit(f"There are no wheels for {only}, only for {', '.join(PLATFORMS)}")
     too_large = False
     for target in targets:
         try:
             wheels = fetch(target, asked.out / "wheels" / f"{target.platform}-{target.python}", asked.trust)
-        except Unknown as error:
+        except UnknownWheelError as error:
             raise SystemExit(str(error)) from None
         package = build(target, wheels, asked.out)
         size = package.stat().st_size
-        too_large = too_large or size >= LARGEST
-        print(f"{size / 1e6:6.1f} MB  {package}  Blender {target.blender_min} until before {target.blender_max}")
+        too_large = too_large or size >= MAX_SIZE
+        print(f"{size / 1e6:6.1f} MB  {package}  Blender {target.blender_min} up to but excluding {target.blender_max}")
     if too_large:
-        raise SystemExit(f"A package must be smaller than {LARGEST / 1e6:.0f} MB")
-    print("Install one in Blender: Preferences > Get Extensions > Install from Disk")
+        raise SystemExit(f"A package must be smaller than {MAX_SIZE / 1e6:.0f} MB")
+    print("Install it in Blender: Preferences > Get Extensions > Install from Disk")
     return 0
 
 

@@ -1,6 +1,6 @@
-"""What packages there are: one per platform and Python series, because a wheel is for one of each.
+"""The packages to build: one per platform and Python series, because wheels are specific to both.
 
-The first Blender of all is the manifest's `blender_version_min`; all other numbers about Blenders, Pythons and platforms are here.
+The smallest supported Blender version is `blender_version_min` of the manifest; all other versions and platforms are defined here.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST = ROOT / "blender_manifest.toml"
 
-# A Blender's Python, and the first Blender that has, or may have, another one. Each series begins where the one before ends.
+# Python series, and the first Blender version that has, or may have, another one. Each series begins where the previous one ends.
 PYTHONS = {"3.11": "5.1.0", "3.13": "6.0.0"}
 
-# Blender's name of a platform, and the tags of wheels that run there, best first.
+# Blender's name of a platform, and the tags of compatible wheels, best first.
 PLATFORMS = {
     "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
     "windows-x64": ("win_amd64",),
@@ -23,12 +23,12 @@ PLATFORMS = {
     "macos-x64": ("macosx_10_15_x86_64", "macosx_10_13_x86_64"),
 }
 
-# NumPy is never among them: it is Blender's own.
+# NumPy is not bundled: Blender has its own.
 BUNDLED = ("numba", "llvmlite", "scipy")
-# The last ones that have wheels for a platform, where requirements/run.txt is ahead of them.
+# The last versions with wheels for a platform, where requirements/run.txt names newer ones.
 OLDER = {"macos-x64": {"numba": "0.62.1", "llvmlite": "0.45.1"}}
 
-LARGEST = 120_000_000  # bytes
+MAX_SIZE = 120_000_000  # bytes, of a package
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Target:
     platform: str
     python: str
     blender_min: str
-    blender_max: str  # the first that it is not for
+    blender_max: str  # exclusive
 
     @property
     def wheels(self) -> dict[str, str]:
-        """Names and versions."""
+        """Names and versions of the bundled wheels."""
         lines = (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8").split()
         pinned = dict(line.split("==") for line in lines if "==" in line)
         return {name: pinned[name] for name in BUNDLED} | OLDER.get(self.platform, {})

@@ -1,4 +1,4 @@
-"""The wheels that go into a package, as PyPI has them: fetched by pip, and compared with the digests in wheels.sha256."""
+"""Downloads the wheels of a package from PyPI with pip and verifies the digests in wheels.sha256."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .targets import PLATFORMS, Target
 DIGESTS = Path(__file__).with_name("wheels.sha256")
 
 
-class Unknown(Exception):
-    """A wheel that is not the one that was fetched when its version was chosen."""
+class UnknownWheelError(Exception):
+    """The digest of a wheel differs from the recorded one, or none is recorded."""
 
 
 def fetch(target: Target, folder: Path, trust: bool = False) -> list[Path]:
-    """The wheels of a target, in a folder of their own. With `trust` the digests of new ones are added to the list."""
+    """Wheels of a target, downloaded to `folder`. With `trust`, digests of new wheels are added to the list."""
     folder.mkdir(parents=True, exist_ok=True)
     wheels = _present(target, folder)
     if len(wheels) < len(target.wheels):
@@ -37,12 +37,12 @@ def fetch(target: Target, folder: Path, trust: bool = False) -> list[Path]:
             known[wheel.name] = found
             DIGESTS.write_text("".join(f"{known[name]}  {name}\n" for name in sorted(known)), encoding="utf-8")
         if known.get(wheel.name) != found:
-            raise Unknown(f"{wheel}: its digest is not in {DIGESTS.name}; see docs/releasing.md")
+            raise UnknownWheelError(f"{wheel}: its digest is not in {DIGESTS.name}; see docs/releasing.md")
     return wheels
 
 
 def digests() -> dict[str, str]:
-    """By the names of wheels; the file is what `sha256sum` reads and writes."""
+    """Recorded digests by wheel name; the file has the format of `sha256sum`."""
     lines = DIGESTS.read_text(encoding="utf-8").splitlines() if DIGESTS.exists() else []
     return {name: found for found, name in (line.split() for line in lines)}
 
@@ -52,7 +52,7 @@ def digest(content: bytes) -> str:
 
 
 def licences(wheel: Path) -> dict[str, bytes]:
-    """The licence files that a wheel says are its own, by their names."""
+    """Contents of the licence files in a wheel's metadata, by file name."""
     with zipfile.ZipFile(wheel) as archive:
         return {
             PurePosixPath(name).name: archive.read(name)

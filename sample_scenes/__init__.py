@@ -1,1 +1,1 @@
-"""Scenes to open, to run and to learn from."""
+"""Example scenes: .blend files, a demo, and the experiments of the papers."""

@@ -1,11 +1,12 @@
 """The demo: `make demo`, or `python -m tendril.sample_scenes.demo` where the bpy module is installed.
 
-A rope that uncoils as it falls, a spring that is shaken, and a cable between two hooks. Simulated for five seconds in a
-Blender without window, baked, saved as a .blend that plays anywhere, and rendered as a sheet of eight moments.
+A rope that uncoils as it falls, a spring that is shaken, and a cable between two hooks. Five seconds are simulated in Blender
+without a window, baked, saved as a .blend file that plays without the add-on, and rendered as a sheet of eight frames.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import time
 from pathlib import Path
@@ -18,12 +19,12 @@ from ..addon import memory
 from ..core import Simulation
 from .studio import (
     Light,
+    add_camera,
+    add_lights,
     add_rod,
     box,
     curve_object,
     cylinder,
-    light_up,
-    look_from,
     progress,
     quiet,
     render_sheet,
@@ -37,8 +38,11 @@ TILE = (440, 330)
 BEAM_HEIGHT = 2.3
 
 
-def main() -> None:
-    began = time.monotonic()
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tendril.sample_scenes.demo", description=__doc__)
+    parser.add_argument("--picture", type=Path, default=OUT / "demo.png", metavar="FILE", help="the rendered sheet")
+    picture = parser.parse_args(arguments).picture
+    start = time.monotonic()
     OUT.mkdir(exist_ok=True)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     register()
@@ -53,23 +57,22 @@ def main() -> None:
         blend = OUT / "demo.blend"
         with quiet():
             bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
-        picture = OUT / "demo.png"
         render_sheet(scene, picture, SHEET_FRAMES, TILE)
     finally:
-        unregister()  # a handler that is left at exit crashes some Blenders
-    print(f"\nframes     {FRAMES} at {scene.render.fps} fps, {FRAMES / seconds:.0f} a second")
+        unregister()  # some Blender versions crash at exit if a handler is still registered
+    print(f"\nframes     {FRAMES} at {scene.render.fps} fps, {FRAMES / seconds:.0f} simulated per second")
     for rod, stretch in zip(rods, stretches, strict=True):
         print(f"{rod.name:10s} largest stretch {100 * stretch:.3f} %")
     print(f"energy     {energy[0]:+.2f} J to {energy[1]:+.2f} J")
     print(f"files      {blend}, {picture}")
-    print(f"in all     {time.monotonic() - began:.0f} s")
+    print(f"total      {time.monotonic() - start:.0f} s")
 
 
-# What moves ------------------------------------------------------------------------------------------------------
+# Rods ------------------------------------------------------------------------------------------------------------
 
 
 def rope() -> bpy.types.Object:
-    """Drawn as a loose coil beside its hook, but made straight: it uncoils, falls and swings."""
+    """Drawn as a loose coil beside its hook, with a straight rest shape: it uncoils, falls and swings."""
     s = np.linspace(0.0, 1.0, 90)
     turns = 2.0 * math.pi * 2.0 * np.clip(s - 0.12, 0.0, None) / 0.88
     radius = 0.15 * np.clip(s / 0.2, 0.0, 1.0)
@@ -81,7 +84,7 @@ def rope() -> bpy.types.Object:
         ],
         axis=1,
     )
-    obj = curve_object("Rope", "POLY", points, thickness=0.02, colour=(0.72, 0.42, 0.16), laid=80)
+    obj = curve_object("Rope", "POLY", points, thickness=0.02, colour=(0.72, 0.42, 0.16), twists=80)
     obj.location = (-1.0, 0.0, BEAM_HEIGHT - 0.12)
     obj.tendril.material = "HEMP_ROPE"
     obj.tendril.rest_shape = "STRAIGHT"
@@ -91,7 +94,7 @@ def rope() -> bpy.types.Object:
 
 
 def spring() -> bpy.types.Object:
-    """A helix of steel wire, clamped to a handle that is shaken."""
+    """A helix of steel wire, clamped to a handle that oscillates."""
     turns, per_turn, pitch = 13, 8, 0.026
     angle = np.arange(turns * per_turn + 1) * 2.0 * math.pi / per_turn
     radius = 0.125 * np.clip(angle / math.pi, 0.2, 1.0)
@@ -118,9 +121,9 @@ def spring() -> bpy.types.Object:
 
 
 def cable() -> bpy.types.Object:
-    """A rubber cable between two hooks, let go from the side."""
-    places = [(0.0, 0.0, 0.0), (0.25, -0.55, -0.3), (0.65, -0.55, -0.3), (0.9, 0.0, 0.0)]
-    obj = curve_object("Cable", "BEZIER", np.array(places), thickness=0.016, colour=(0.01, 0.22, 0.55))
+    """A rubber cable between two hooks, released from the side."""
+    points = [(0.0, 0.0, 0.0), (0.25, -0.55, -0.3), (0.65, -0.55, -0.3), (0.9, 0.0, 0.0)]
+    obj = curve_object("Cable", "BEZIER", np.array(points), thickness=0.016, colour=(0.01, 0.22, 0.55))
     obj.location = (0.4, 0.0, BEAM_HEIGHT - 0.12)
     obj.tendril.material = "RUBBER"
     obj.tendril.rest_shape = "STRAIGHT"
@@ -129,16 +132,16 @@ def cable() -> bpy.types.Object:
     return obj
 
 
-# Simulating ------------------------------------------------------------------------------------------------------
+# Simulation ------------------------------------------------------------------------------------------------------
 
 
 def simulate(scene: bpy.types.Scene, rods: list[bpy.types.Object]) -> tuple[float, list[float], tuple[float, float]]:
-    """Plays all frames. Gives the time it took, per rod its largest stretch, and the energy of all, first and last."""
+    """Plays all frames. Returns the seconds it took, the largest stretch of each rod, and the total energy, first and last."""
     stretches = [0.0] * len(rods)
     energies: list[float] = []
     scene.frame_set(1)
-    scene.frame_set(2)  # loads the solver, and compiles it if need be
-    began = time.monotonic()
+    scene.frame_set(2)  # loads the solver, and compiles it if necessary
+    start = time.monotonic()
     for frame in range(2, FRAMES + 1):
         scene.frame_set(frame)
         for k, rod in enumerate(rods):
@@ -149,16 +152,17 @@ def simulate(scene: bpy.types.Scene, rods: list[bpy.types.Object]) -> tuple[floa
             stretches[k] = max(stretches[k], largest_stretch(running.simulation, number))
         energies.append(running.simulation.energies().total)
         progress(frame / FRAMES, "simulating")
-    return time.monotonic() - began, stretches, (energies[0], energies[-1])
+    return time.monotonic() - start, stretches, (energies[0], energies[-1])
 
 
 def largest_stretch(simulation: Simulation, number: int) -> float:
+    """Largest relative change of an edge's length."""
     rod = simulation.scene.entries[number].rod
     lengths = np.linalg.norm(np.diff(simulation.current().positions(number), axis=0), axis=1)
     return float(np.abs(lengths / rod.rest_lengths - 1.0).max())
 
 
-# What is seen ----------------------------------------------------------------------------------------------------
+# Surroundings ----------------------------------------------------------------------------------------------------
 
 
 def studio(scene: bpy.types.Scene) -> None:
@@ -171,13 +175,13 @@ def studio(scene: bpy.types.Scene) -> None:
     floor.location.z = -0.05
     wall = box("Wall", (40.0, 0.1, 20.0), (0.06, 0.13, 0.16))
     wall.location.y = 1.6
-    light_up(
+    add_lights(
         scene,
         Light((-2.6, -2.6, 4.2), 330.0, 1.2, (1.0, 0.84, 0.66)),
         Light((3.4, -2.6, 2.0), 70.0, 2.5, (0.6, 0.78, 1.0)),
         sky=(0.03, 0.04, 0.05),
     )
-    look_from(scene, (0.35, -5.4, 1.45), (0.02, 0.0, 1.318), lens=57.0)
+    add_camera(scene, (0.35, -5.4, 1.45), (0.02, 0.0, 1.318), lens=57.0)
 
 
 if __name__ == "__main__":

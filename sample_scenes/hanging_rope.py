@@ -1,4 +1,4 @@
-"""A rope of nylon, two metres long, let go from the horizontal and held at one end.
+"""A nylon rope of two metres, pinned at one end and released from the horizontal.
 
 python -m tendril run sample_scenes/hanging_rope.py
 python -m tendril bake sample_scenes/hanging_rope.py --frames 1 120 --cache rope.cache

@@ -1,4 +1,4 @@
-"""What samples, the demo and the ribbons are built of: curves, things, lights, a camera, and sheets of rendered moments."""
+"""Building blocks of samples, demo and ribbons: curves, objects, lights, a camera, and sheets of rendered frames."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-COLUMNS = 4
+COLUMNS = 4  # of a sheet
 
-Place = tuple[float, float, float]
+Vector3 = tuple[float, float, float]
 Colour = tuple[float, float, float]
 
 
 class Light(NamedTuple):
-    place: Place
+    location: Vector3
     watts: float
     size: float  # m
     colour: Colour
@@ -34,9 +34,10 @@ def curve_object(
     points: np.ndarray,
     thickness: float,
     colour: Colour,
-    laid: int = 0,
+    twists: int = 0,
     metal: bool = False,
 ) -> bpy.types.Object:
+    """A bevelled curve object; `kind` is the type of its spline: POLY, NURBS or BEZIER."""
     curve = bpy.data.curves.new(name, "CURVE")
     curve.dimensions = "3D"
     curve.bevel_depth = thickness
@@ -45,14 +46,14 @@ def curve_object(
     spline = curve.splines.new(kind)
     if kind == "BEZIER":
         spline.bezier_points.add(len(points) - 1)
-        for point, place in zip(spline.bezier_points, points.tolist(), strict=True):
-            point.co = place
+        for point, position in zip(spline.bezier_points, points.tolist(), strict=True):
+            point.co = position
             point.handle_left_type = point.handle_right_type = "AUTO"
     else:
         spline.points.add(len(points) - 1)
         spline.points.foreach_set("co", np.hstack([points, np.ones((len(points), 1))]).ravel())
         spline.use_endpoint_u = True
-    curve.materials.append(material(name, colour, laid, metal))
+    curve.materials.append(material(name, colour, twists, metal))
     obj = bpy.data.objects.new(name, curve)
     bpy.context.collection.objects.link(obj)
     return obj
@@ -68,6 +69,7 @@ def activate(obj: bpy.types.Object) -> None:
 
 
 def progress(done: float, doing: str) -> None:
+    """Prints a progress bar; `done` is between 0 and 1."""
     width = 40
     full = round(done * width)
     end = "\n" if done >= 1.0 else ""
@@ -77,19 +79,20 @@ def progress(done: float, doing: str) -> None:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Blender talks past Python; this hushes the process's own output for a moment."""
+    """Suppresses standard output of the process, to which Blender writes directly and not through Python."""
     sys.stdout.flush()
-    kept = os.dup(1)
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
+    saved = os.dup(1)
+    with open(os.devnull, "w") as null:
+        os.dup2(null.fileno(), 1)
     try:
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 def render_sheet(scene: bpy.types.Scene, path: Path, frames: Sequence[int], tile: tuple[int, int]) -> None:
+    """Renders frames with Cycles and writes them side by side into one picture; `tile` is the size of a frame in pixels."""
     scene.render.engine = "CYCLES"
     scene.cycles.samples = 12
     scene.cycles.use_denoising = True
@@ -111,7 +114,7 @@ def render_sheet(scene: bpy.types.Scene, path: Path, frames: Sequence[int], tile
             image.pixels.foreach_get(pixels)
             bpy.data.images.remove(image)
             row, column = divmod(number, COLUMNS)
-            bottom = (rows - 1 - row) * tile[1]  # images begin at the bottom
+            bottom = (rows - 1 - row) * tile[1]  # the first row of an image is its lowest
             part = sheet[bottom : bottom + tile[1], column * tile[0] : (column + 1) * tile[0]]
             part[:] = pixels.reshape(tile[1], tile[0], 4)
             progress((number + 1) / len(frames), "rendering")
@@ -122,26 +125,26 @@ def render_sheet(scene: bpy.types.Scene, path: Path, frames: Sequence[int], tile
     image.save()
 
 
-def material(name: str, colour: Colour, laid: int = 0, metal: bool = False) -> bpy.types.Material:
-    """`laid`: how often the strands of a rope wind around it."""
+def material(name: str, colour: Colour, twists: int = 0, metal: bool = False) -> bpy.types.Material:
+    """`twists`: number of turns of a rope's strands along its whole length; 0 for a smooth surface."""
     result = bpy.data.materials.new(name)
-    with_nodes(result)
+    use_nodes(result)
     nodes, links = result.node_tree.nodes, result.node_tree.links
     surface = nodes["Principled BSDF"]
     surface.inputs["Base Color"].default_value = (*colour, 1.0)
     surface.inputs["Roughness"].default_value = 0.25 if metal else 0.6
     surface.inputs["Metallic"].default_value = 1.0 if metal else 0.0
-    if laid:
+    if twists:
         # The texture coordinates of a bevelled curve run along it and around it.
-        place, wave, ramp = (nodes.new(f"ShaderNode{kind}") for kind in ("TexCoord", "Math", "ValToRGB"))
+        coordinates, wave, ramp = (nodes.new(f"ShaderNode{kind}") for kind in ("TexCoord", "Math", "ValToRGB"))
         parts, along, around = (nodes.new(f"ShaderNode{kind}") for kind in ("SeparateXYZ", "Math", "Math"))
         along.operation = around.operation = "MULTIPLY"
-        along.inputs[1].default_value, around.inputs[1].default_value = 2.0 * math.pi * laid, 2.0 * math.pi * 3.0
+        along.inputs[1].default_value, around.inputs[1].default_value = 2.0 * math.pi * twists, 2.0 * math.pi * 3.0
         total = nodes.new("ShaderNodeMath")
         wave.operation = "SINE"
         bump = nodes.new("ShaderNodeBump")
         bump.inputs["Distance"].default_value = 0.01
-        links.new(place.outputs["UV"], parts.inputs[0])
+        links.new(coordinates.outputs["UV"], parts.inputs[0])
         links.new(parts.outputs[0], along.inputs[0])
         links.new(parts.outputs[1], around.inputs[0])
         links.new(along.outputs[0], total.inputs[0])
@@ -156,19 +159,19 @@ def material(name: str, colour: Colour, laid: int = 0, metal: bool = False) -> b
     return result
 
 
-def with_nodes(block: bpy.types.Material | bpy.types.World) -> None:
-    if bpy.app.version < (5, 0):  # since then they always have them
+def use_nodes(block: bpy.types.Material | bpy.types.World) -> None:
+    if bpy.app.version < (5, 0):  # from 5.0 on materials and worlds always use nodes
         block.use_nodes = True
 
 
-def box(name: str, size: Place, colour: Colour) -> bpy.types.Object:
+def box(name: str, size: Vector3, colour: Colour) -> bpy.types.Object:
     bpy.ops.mesh.primitive_cube_add(size=1.0)
     return finish(name, colour, size)
 
 
 def cylinder(name: str, radius: float, depth: float, colour: Colour) -> bpy.types.Object:
     bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=depth, vertices=48)
-    bpy.ops.object.shade_smooth_by_angle()  # unlike automatic smoothing it needs no asset, which some Blenders lack
+    bpy.ops.object.shade_smooth_by_angle()  # automatic smoothing needs an asset that some builds lack
     return finish(name, colour)
 
 
@@ -180,7 +183,8 @@ def ring(name: str, radius: float, thickness: float) -> bpy.types.Object:
     return finish(name, (0.2, 0.2, 0.21))
 
 
-def finish(name: str, colour: Colour, size: Place = (1.0, 1.0, 1.0)) -> bpy.types.Object:
+def finish(name: str, colour: Colour, size: Vector3 = (1.0, 1.0, 1.0)) -> bpy.types.Object:
+    """Names, scales and colours the mesh object that an operator has just added."""
     obj = bpy.context.active_object
     obj.name = name
     obj.scale = size
@@ -188,29 +192,29 @@ def finish(name: str, colour: Colour, size: Place = (1.0, 1.0, 1.0)) -> bpy.type
     return obj
 
 
-def light_up(scene: bpy.types.Scene, key: Light, fill: Light, sky: Colour) -> None:
-    """Two lights and a sky."""
+def add_lights(scene: bpy.types.Scene, key: Light, fill: Light, sky: Colour) -> None:
+    """Adds two area lights and a uniform sky."""
     for light in (key, fill):
         data = bpy.data.lights.new("Light", "AREA")
         data.energy, data.size, data.color = light.watts, light.size, light.colour
-        _looking("Light", data, light.place, (0.0, 0.0, 1.4))
+        _aimed("Light", data, light.location, (0.0, 0.0, 1.4))
     world = bpy.data.worlds.new("World")
-    with_nodes(world)
+    use_nodes(world)
     world.node_tree.nodes["Background"].inputs["Color"].default_value = (*sky, 1.0)
     scene.world = world
 
 
-def look_from(scene: bpy.types.Scene, eye: Place, target: Place, lens: float) -> None:
-    """The scene's camera."""
+def add_camera(scene: bpy.types.Scene, eye: Vector3, target: Vector3, lens: float) -> None:
+    """Adds the camera of the scene at `eye`, directed at `target`."""
     data = bpy.data.cameras.new("Camera")
     data.lens = lens
-    scene.camera = _looking("Camera", data, eye, target)
+    scene.camera = _aimed("Camera", data, eye, target)
 
 
-def _looking(name: str, data: bpy.types.ID, place: Place, target: Place) -> bpy.types.Object:
-    """Lights and cameras look along their own -z."""
+def _aimed(name: str, data: bpy.types.ID, location: Vector3, target: Vector3) -> bpy.types.Object:
+    """An object at `location` whose -z axis, along which lights and cameras look, points at the target."""
     obj = bpy.data.objects.new(name, data)
-    obj.location = place
-    obj.rotation_euler = (Vector(target) - Vector(place)).to_track_quat("-Z", "Y").to_euler()
+    obj.location = location
+    obj.rotation_euler = (Vector(target) - Vector(location)).to_track_quat("-Z", "Y").to_euler()
     bpy.context.scene.collection.objects.link(obj)
     return obj

@@ -1,1 +1,1 @@
-"""Other programs on the same workloads: `python -m tendril.bench.peers`."""
+"""Comparison with other programs on the same workloads: `python -m tendril.bench.peers`."""

@@ -1,4 +1,7 @@
-"""Tendril and its peers on the same workloads, in one table: `python -m tendril.bench.peers`."""
+"""Runs Tendril and other programs (peers) on the same workloads and prints one table: `python -m tendril.bench.peers`.
+
+A peer that cannot be installed, or fails, has the reason in its row instead of a time. Ends with code 1 if Tendril itself fails.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import argparse
 import json
 import os
 import platform
-import tomllib
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ...core.compile.version import VERSION
 from . import environment
 from .environment import ROOT, PeerError
 
@@ -20,21 +24,21 @@ WORKLOADS = {
     "W3": "1,000 shaken strands of hair, 25 segments each, per frame",
     "W4": "critical twist of Michell's ring, 60 segments",
 }
-PEERS = {"MuJoCo": "mujoco_workloads", "PyElastica": "pyelastica_workloads"}
+PEERS = {"MuJoCo": "mujoco", "PyElastica": "pyelastica"}  # the package on PyPI; its script is PACKAGE_workloads.py
 HEAD = ("workload", "program", "seconds", "x Tendril", "figures")
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tendril.bench.peers", description=__doc__)
-    parser.add_argument("workloads", nargs="*", metavar="W", help=f"of {', '.join(WORKLOADS)}; all if none is named")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the table as Markdown, dated")
+    parser.add_argument("workloads", nargs="*", metavar="W", help=f"one of {', '.join(WORKLOADS)}; default: all")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the table to this file, as Markdown")
     options = parser.parse_args()
     unknown = [name for name in options.workloads if name not in WORKLOADS]
     if unknown:
         parser.error(f"there is no workload {unknown[0]}: choose from {', '.join(WORKLOADS)}")
     busy = os.getloadavg()[0]
     if busy > 0.5:
-        print(f"Other work is running here (load {busy:.1f}): the times below are too long.")
+        print(f"Other programs are running on this machine (load {busy:.1f}), so the times below are too long.")
     results = measure(options.workloads or list(WORKLOADS))
     rows = [row(result, results) for result in results]
     print(plain_table(rows))
@@ -44,39 +48,36 @@ def main() -> None:
     out.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if options.markdown:
         options.markdown.write_text(markdown(rows, {result["workload"] for result in results}), encoding="utf-8")
+    return 1 if any("error" in result for result in results if result["program"] == "Tendril") else 0
 
 
 def measure(workloads: list[str]) -> list[dict[str, Any]]:
-    """All programs on all workloads. One that fails has its "error", a sentence, instead of its seconds."""
-    missing = ""
-    try:
-        environment.prepare()
-    except PeerError as error:
-        missing = f"it could not be installed: {error}"
+    """Results of all programs on all workloads. A program that failed has the key "error", a sentence, instead of "seconds"."""
+    missing = environment.prepare(list(PEERS.values()))
+    for reason in missing.values():
+        print(f"Missing: {reason}", flush=True)
     results = []
     for workload in workloads:
         results.append(_tendril(workload))
-        for program, script in PEERS.items():
+        for program, package in PEERS.items():
             print(f"{workload} on {program} ...", flush=True)
             try:
-                if missing:
-                    raise PeerError(missing)
-                results.append(environment.run(script, workload))
+                if package in missing:
+                    raise PeerError(missing[package])
+                results.append(environment.run(f"{package}_workloads", workload))
             except PeerError as error:
                 results.append({"program": program, "version": "", "workload": workload, "error": str(error)})
     return results
 
 
 def _tendril(workload: str) -> dict[str, Any]:
-    with open(ROOT / "pyproject.toml", "rb") as file:
-        version = tomllib.load(file)["project"]["version"]
-    result: dict[str, Any] = {"program": "Tendril", "version": version, "workload": workload}
+    result: dict[str, Any] = {"program": "Tendril", "version": VERSION, "workload": workload}
     print(f"{workload} on Tendril ...", flush=True)
     try:
         from ..workloads import run
 
         return result | run(workload)
-    except Exception as error:  # whatever it is, the peers' rows are still worth having
+    except Exception as error:  # any failure: the rows of the peers are still worth having
         return result | {"error": " ".join(str(error).split()) or type(error).__name__}
 
 
@@ -130,4 +131,4 @@ def markdown(rows: list[tuple[str, ...]], workloads: set[str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
 """The workloads on MuJoCo: `python -m tendril.bench.peers.mujoco_workloads W1`, in the peers' environment.
 
-Rods are MuJoCo's own: one-dimensional flexes with elasticity (discrete elastic rods), kept at length by constraints,
-stepped by the integrator its manual recommends for them.
+Rods are one-dimensional flexes with elasticity (discrete elastic rods), whose length is kept by constraints, with the integrator
+that the manual of MuJoCo recommends for them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Chain:
         segments = segments or cord.segments
         edge = edge or cord.edge
         vertices = segments + 1
-        # The edges' constraints are as hard as the step allows: a time constant of two steps, hardly any softness.
+        # The edge constraints are as stiff as the step allows: a time constant of two steps and almost no compliance.
         self.model = mujoco.MjModel.from_xml_string(f"""
             <mujoco>
               <option timestep="{step}" integrator="{integrator}" tolerance="1e-8"
@@ -53,7 +53,7 @@ class Chain:
                 </flexcomp>
               </worldbody>
             </mujoco>""")
-        # MuJoCo gives all vertices the same mass; the last one carries half an edge only.
+        # MuJoCo gives all vertices the same mass, but the last one carries only half an edge.
         bodies = self.model.flex_vertbodyid
         self.model.body_mass[bodies[-1]] *= 0.5
         self.free = np.flatnonzero(bodies > 0)
@@ -85,7 +85,7 @@ def cantilever() -> dict[str, Any]:
         return data
 
     def tip_error(chain: Chain, data: mujoco.MjData) -> float:
-        # What still swings after the 2 s dies away first, so that this is the error of the shape at rest.
+        # Runs another 2 s, so that this is the error of the shape at rest.
         out, _, height = chain.points(fall(chain, data))[-1]
         return cases.tip_error_percent(out, height)
 
@@ -104,7 +104,7 @@ def cantilever() -> dict[str, Any]:
 
 
 def rope() -> dict[str, Any]:
-    """W2. Explicit in bending, which keeps more energy than the recommended implicit integrator in the same time."""
+    """W2. Explicit in bending, which conserves more energy than the recommended implicit integrator in the same time."""
     step = 6.25e-4
     samples = 100
     chain = Chain(ROPE, step=step, integrator="Euler", pins="0", gravity=(0.0, 0.0, -cases.GRAVITY))
@@ -127,7 +127,7 @@ def rope() -> dict[str, Any]:
 
 
 def hair() -> dict[str, Any]:
-    """W3. Strands do not touch, so each is a simulation of its own, on all cores; 12 steps a frame keep its length."""
+    """W3. Strands do not touch, so each is a separate simulation, on all cores; 12 steps per frame keep the length."""
     strands, frames, substeps = 100, 48, 12
     step = 1.0 / cases.FRAMES_PER_SECOND / substeps
     chain = Chain(HAIR, step=step, pins="0 1", gravity=(cases.GRAVITY, 0.0, 0.0))
@@ -143,7 +143,7 @@ def hair() -> dict[str, Any]:
     spent, stretch = 0.0, 0.0
     with rollout.Rollout(nthread=threads) as team:
         for frame in range(frames):
-            # Seen from the roots, which only shift, the strands feel the roots' acceleration as a force.
+            # In the frame of the roots, which only translate, their acceleration acts as a body force.
             moments = (frame * substeps + np.arange(substeps)) * step
             push = -chain.masses[:, None] * sideways[:, None, None, :]
             forces = np.zeros((strands, substeps, model.nv))
@@ -167,17 +167,17 @@ def hair() -> dict[str, Any]:
 
 
 def ring() -> dict[str, Any]:
-    """W4, from the forces of MuJoCo's rod: its last edge keeps its place and its twist simply by not being moved."""
+    """W4, from the forces of MuJoCo's rod; the last edge is clamped by leaving its unknowns out."""
     last = RING.segments
     chain = Chain(RING, step=1e-9, pins="0 1", gravity=(0.0, 0.0, 0.0), segments=last + 1)
     model, data = chain.model, mujoco.MjData(chain.model)
     twists = [model.joint(f"rod_twist_{edge}").id for edge in range(1, last)] + [model.joint("rod_twist").id]
-    # All joints are slides and hinges: positions and forces have the same addresses.
+    # All joints are slides and hinges, so positions and forces have the same addresses.
     angles = model.jnt_dofadr[twists]
     moving = np.concatenate([chain.dofs[:-2].ravel(), angles[:-1]])
     straight = chain.points(data)
     bent = cases.ring_points() + straight[0]
-    # The edges cannot stretch: what moves them apart or together is no motion of the ring.
+    # Edges are inextensible: motions that change their length are projected out.
     tangents = np.diff(bent, axis=0) / RING.edge
     lengthening = np.zeros((last + 1, model.nv))
     for vertex, dofs in zip(chain.free, chain.dofs, strict=True):
@@ -191,7 +191,7 @@ def ring() -> dict[str, Any]:
         data.qpos[chain.dofs] = (bent - straight)[chain.free]
         data.qpos[angles] = twist * np.arange(1, last + 1) / last
         place = data.qpos.copy()
-        # A step, too short to move anything, makes MuJoCo store the frames from which it measures twist.
+        # A step of negligible length makes MuJoCo store the frames relative to which it measures twist.
         mujoco.mj_step(model, data)
         frames = data.plastic.copy()
 

@@ -41,8 +41,8 @@ def straight_rod(cord: Cord, start: np.ndarray, direction: np.ndarray, normal: n
 
 
 def steps_for(seconds: float, cord: Cord) -> int:
-    """As few steps as stay stable. On thin rods the rocking of a section against shear is the fastest motion: its
-    rate is 2/r sqrt(k G / density), and a step may not exceed 2 over it; 0.85 of that has proved safe."""
+    """Smallest stable number of steps. The fastest mode of thin rods is the rotation of a section against shear with the frequency
+    2/r sqrt(k G / density); the step may not exceed 2 over it, and 0.85 of that has proved stable."""
     shear_factor = 27.0 / 28.0
     largest = 0.85 * cord.radius * math.sqrt(cord.density / (shear_factor * cord.shear))
     return math.ceil(seconds / largest)
@@ -75,7 +75,7 @@ def cantilever() -> dict[str, Any]:
         return simulator, rod
 
     def tip_error(simulator: Simulator, rod: Any) -> float:
-        # What still swings after the 2 s dies away first, so that this is the error of the shape at rest.
+        # Runs another 2 s, so that this is the error of the shape at rest.
         simulator.run(seconds, steps)
         out, _, height = rod.position_collection[:, -1]
         return cases.tip_error_percent(out, height)
@@ -122,8 +122,8 @@ def rope() -> dict[str, Any]:
     return {"seconds": seconds, "figure": cases.rope_figure(energy(build()[1]), energy(rod), stretch)}
 
 
-class AllRootsHeld(elastica.ConstraintBase):
-    """Holds the roots of all strands at once: a call for each strand would cost more than the strands."""
+class ClampedRoots(elastica.ConstraintBase):
+    """Clamps the roots of all strands in one call: a call per strand would cost more than the simulation."""
 
     def __init__(self, simulator: Simulator, **more: Any) -> None:
         super().__init__(**more)
@@ -143,7 +143,7 @@ class AllRootsHeld(elastica.ConstraintBase):
 
 
 class ShakenGravity(elastica.NoForces):
-    """Gravity on all strands at once, as seen from the roots: these only shift, their acceleration acts as a force."""
+    """Gravity on all strands in one call, in the frame of the roots, whose acceleration acts as a body force."""
 
     def __init__(self, simulator: Simulator) -> None:
         super().__init__()
@@ -157,8 +157,8 @@ class ShakenGravity(elastica.NoForces):
 
 
 def hair() -> dict[str, Any]:
-    """W3, with strands thickened to 1 mm that bend, twist and weigh as the real ones: the stable step of real strands,
-    40 µm thin, is so short that a frame would take hours."""
+    """W3, with strands thickened to 1 mm at the same EI, GJ and mass: the stable step of real strands of 40 µm is so short that a
+    frame would take hours."""
     thinner = HAIR.radius / 1e-3
     cord = replace(HAIR, radius=1e-3, young=HAIR.young * thinner**4, density=HAIR.density * thinner**2)
     frame = 1.0 / cases.FRAMES_PER_SECOND
@@ -167,7 +167,7 @@ def hair() -> dict[str, Any]:
         simulator = Simulator()
         rods = [straight_rod(cord, 0.01 * number * X, -Z, X) for number in range(strands)]
         simulator.extend(rods)
-        simulator.constrain(rods[0]).using(AllRootsHeld, simulator=simulator)
+        simulator.constrain(rods[0]).using(ClampedRoots, simulator=simulator)
         simulator.add_forcing_to(rods[0]).using(ShakenGravity, simulator=simulator)
         simulator.finalize()
         return simulator, rods
@@ -192,7 +192,7 @@ def hair() -> dict[str, Any]:
 
 
 def ring() -> dict[str, Any]:
-    """W4, from the forces and torques of PyElastica's rod; its two last nodes and last element are not moved."""
+    """W4, from the forces and torques of PyElastica's rod; its last two nodes and last element are held."""
     last = RING.segments
     points = cases.ring_points()
     tangents = np.diff(points, axis=0) / RING.edge
@@ -229,7 +229,7 @@ def ring() -> dict[str, Any]:
             rod.position_collection[:], rod.director_collection[:] = positions, directors
             return np.concatenate([rod.internal_forces[:, 2:-2].ravel(), rod.internal_torques[:, 1:-1].ravel()])
 
-        # Twist in a ring makes a shear force, to which the sections give way a little before they are at rest.
+        # Twist causes a shear force in the ring: three Newton iterations find the equilibrium of the sections.
         compliance = np.linalg.pinv(cases.differences(load, size), rcond=1e-9)
         for _ in range(3):
             move(rod, compliance @ load(np.zeros(size)))

@@ -1,7 +1,7 @@
-"""The experiments of the papers: `python -m tendril experiment NAME`.
+"""Experiments that repeat figures and tables of the papers: `python -m tendril experiment NAME`.
 
-An experiment is a module here with a function `run()` that returns an Outcome, and a row in the table below. If it can be run with
-several models of rods, `run` takes the name of one.
+An experiment is a module of this package with a function `run()` that returns an Outcome, and a row in the table below. If it can
+be run with several models, `run` takes the name of one.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Experiment:
     title: str
     source: str  # the paper and its figure
     run: Callable[..., Outcome]
-    models: tuple[str, ...] = ()  # that it can be run with, if there is a choice
+    models: tuple[str, ...] = ()  # models to choose from; empty: no choice
 
 
 def _in_module(name: str) -> Callable[..., Outcome]:
-    """The module's `run`, imported only when it is called: the table costs nothing."""
+    """The `run` of the module, which is imported at the first call, so that reading the table is cheap."""
 
     def run(*model: str) -> Outcome:
         outcome = importlib.import_module(f".{name}", __package__).run(*model)
@@ -41,22 +41,22 @@ TABLE = {
     experiment.name: experiment
     for experiment in (
         _row("michell_ring", "A twisted ring leaves its plane", "Bergou et al. 2008, Fig. 8"),
-        _row("helical_perversion", "A spring pulled flat forgets its hand", "Bergou et al. 2008, Fig. 2"),
+        _row("helical_perversion", "A straightened spring forms a helical perversion", "Bergou et al. 2008, Fig. 2"),
         _row("twist_asymmetry", "Twist stays on one side of a bend", "Bergou et al. 2008, Fig. 5"),
-        _row("localised_buckling", "A twisted rod curls up in one place", "Bergou et al. 2008, Fig. 7"),
-        _row("induced_twist", "A rod that is twisted buckles, or turns", "Thesis on Discrete Elastic Rods, 2012"),
-        _row("table_1", "How long a step takes", "Bergou et al. 2008, Table 1"),
+        _row("localised_buckling", "Localised buckling of a twisted rod", "Bergou et al. 2008, Fig. 7"),
+        _row("induced_twist", "A twisted rod buckles if its end cannot turn", "Thesis on Discrete Elastic Rods, 2012"),
+        _row("table_1", "Time of a step", "Bergou et al. 2008, Table 1"),
         _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1"),
         _row("plectonemes", "A twisted rod winds about itself", "Bergou et al. 2008, Fig. 9"),
         _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10"),
         _row("torsion_pendulum", "A disc turns on a wire", "Formula of the torsional pendulum"),
-        _row("wilberforce", "Up and down becomes turning", "Bergou et al. 2008, Fig. 11"),
+        _row("wilberforce", "Wilberforce pendulum", "Bergou et al. 2008, Fig. 11"),
         _row("transducer", "A rod carries torque between two bodies", "Bergou et al. 2008, Fig. 6"),
         _row("heavy_ball", "A ball of 100 kg on a rope of ten grams", "Formula of the rigid pendulum"),
         _row("tree", "A tree in wind, with rigid forks", "Bergou et al. 2008, Fig. 12"),
         _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14", "der", "compact"),
         _row("knot", "A knot is drawn tight", "Zhao et al. 2022, Figs. 13 and 15", "der", "compact"),
-        _row("preconditioners", "How compact rods are solved for", "Zhao et al. 2022, Figs. 3 to 5"),
+        _row("preconditioners", "Preconditioners for compact rods", "Zhao et al. 2022, Figs. 3 to 5"),
         _row(
             "helix", "A helix under gravity, in compact and in Cartesian coordinates", "Zhao et al. 2022, Figs. 6 to 10"
         ),
@@ -65,9 +65,9 @@ TABLE = {
         _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17", "der", "compact"),
         _row("buckling", "A twisted rod buckles when disturbed", "Spillmann and Teschner 2009, Figs. 9 and 10"),
         _row("pendulum", "Ghost inertia slows a pendulum", "Spillmann and Teschner 2009, Fig. 11"),
-        _row("ghost_substeps", "Substeps of light frames", "Spillmann and Teschner 2009, Fig. 12"),
+        _row("ghost_substeps", "Substeps for frames with little inertia", "Spillmann and Teschner 2009, Fig. 12"),
         _row("ribbon", "A ribbon of rods falls on the ground", "Spillmann and Teschner 2009, Fig. 15"),
-        _row("spheroid", "A cage of four rods is turned to an eight", "Spillmann and Teschner 2009, Fig. 13"),
+        _row("spheroid", "A cage of four rods is twisted to a figure eight", "Spillmann and Teschner 2009, Fig. 13"),
         _row("rings", "A chain of rings", "Spillmann and Teschner 2009, Fig. 1"),
         _row("heavy_bodies", "Two heavy bodies fall on two trusses", "Spillmann and Teschner 2009, Fig. 1"),
         _row("draped_nets", "Nets thrown over spheres", "Spillmann and Teschner 2009, Fig. 16"),
@@ -78,6 +78,6 @@ TABLE = {
         _row("twining", "A plant winds round a pole", "Casati and Bertails-Descoubes 2013, Fig. 10"),
         _row("head_of_hair", "Hair on a head that shakes", "Casati and Bertails-Descoubes 2013, Fig. 11"),
         _row("curled_sheets", "Ribbon, poster, parchment", "Casati and Bertails-Descoubes 2013, Figs. 1 and 12"),
-        _row("clothoid_cost", "What a step costs", "Casati and Bertails-Descoubes 2013, Fig. 9"),
+        _row("clothoid_cost", "Cost of a step", "Casati and Bertails-Descoubes 2013, Fig. 9"),
     )
 }

@@ -1,9 +1,9 @@
-"""A straight rod that is twisted stays straight until it is disturbed: then it buckles, and trades twist for bending.
+"""A twisted straight rod stays straight until it is disturbed; then it buckles and converts twist into bending.
 
-Material, length, twist and the constraint's stiffness are the paper's, with stiffnesses as printed. A small weight disturbs the
-rod, drag takes the energy out. The reference is `der`; the paper's own has poles. The ends are as far apart as the rod is long, so
-that it can trade no more than a hundredth of its energy; how much of that is bending is sensitive, and `corde`, which counts sines
-of half angles, differs there by some per cent.
+Material, length, twist and the stiffness of the constraint are those of Spillmann and Teschner 2009, with stiffnesses as printed.
+A small load disturbs the rod, drag dissipates energy. The reference is `der`; the paper's own reference has poles. The distance
+of the ends equals the length of the rod, so that it can release no more than a hundredth of its energy. How much of that becomes
+bending is sensitive, and `corde`, whose strains are sines of half angles, differs there by some per cent.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from .outcome import BLUE, GREEN, ORANGE, RED, Camera, Moment, Number, Outcome, 
 
 LENGTH, SEGMENTS = 10.0, 80
 TWIST = 1.5 * math.pi
-MADE_OF = as_printed(1e6, 4e6, 1e9)
+STIFFNESS = as_printed(1e6, 4e6, 1e9)
 KAPPA, STEP = 1e6, 5e-5
 TURNING = 1.0  # s
-DISTURBED = 1.25  # s, from where on the small weight acts
-WEIGHT = 0.02  # N on every vertex
+DISTURBED = 1.25  # s, when the small load sets in
+WEIGHT = 0.02  # N per vertex
 DRAG = 3.0  # 1/s
 SECONDS = 6.0
-MAGNIFIED = 15.0  # in the picture: how far it is from its axis
+MAGNIFIED = 15.0  # factor by which deflections are enlarged in the picture
 
 
 def simulation(model: str) -> tuple[Scene, Simulation, int]:
     points = np.linspace((0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), SEGMENTS + 1)
-    settings = Corde(alpha=0.1, kappa=KAPPA, step=STEP, inertia=0.25 * MADE_OF.mass_per_length)
+    settings = Corde(alpha=0.1, kappa=KAPPA, step=STEP, inertia=0.25 * STIFFNESS.mass_per_length)
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=DRAG)
     if model == "der":
-        thing: Rod | Net = Rod.from_points(points, RADIUS, stiffness=MADE_OF, director=(0.0, 0.0, 1.0))
+        thing: Rod | Net = Rod.from_points(points, RADIUS, stiffness=STIFFNESS, director=(0.0, 0.0, 1.0))
     else:
         edges = [(k, k + 1) for k in range(SEGMENTS)]
         up = np.tile((0.0, 0.0, 1.0), (SEGMENTS, 1))
-        thing = Net.from_edges(points, edges, RADIUS, stiffness=MADE_OF, director=up, corde=settings)
+        thing = Net.from_edges(points, edges, RADIUS, stiffness=STIFFNESS, director=up, corde=settings)
     rod = scene.add(thing, model)
     scene.clamp(rod, 0)
     end = scene.clamp(rod, SEGMENTS)
@@ -47,7 +47,7 @@ def simulation(model: str) -> tuple[Scene, Simulation, int]:
 
 
 def history(model: str) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Times; energies of bending, twist and stretching; shapes. The end is turned within the first second."""
+    """Times; energies of bending, twist and stretching; shapes. One end is rotated within the first second."""
     _, sim, end = simulation(model)
     times, energies, shapes = [], [], []
     for k in range(round(24 * SECONDS)):
@@ -66,7 +66,7 @@ def run() -> Outcome:
     found = {model: history(model) for model in ("der", "net", "corde")}
     times, reference, _ = found["der"]
     straight = int(np.searchsorted(times, TURNING))
-    twisted = 0.5 * MADE_OF.twist * TWIST**2 / LENGTH
+    twisted = 0.5 * STIFFNESS.twist * TWIST**2 / LENGTH
     numbers = [
         Number.near(
             "energy of the twisted straight rod", float(reference[straight].sum()), twisted, 1e-2, "J", "GJ φ² / 2 L"

@@ -1,6 +1,5 @@
-"""The rod of the 2022 paper in Cartesian coordinates: positions of vertices and frames of segments, each for itself, kept
-together by penalties or by Lagrange multipliers. Small and slow, to be compared with: it shares no code with the
-simulator."""
+"""The rod of Zhao et al. 2022 in maximal (Cartesian) coordinates: vertex positions and segment frames are independent unknowns,
+coupled by penalties or by Lagrange multipliers. A small, slow reference that shares no code with the simulator."""
 
 from __future__ import annotations
 
@@ -13,16 +12,16 @@ from scipy.sparse.linalg import spsolve
 Array = np.ndarray
 
 
-def crossed(v: Array) -> Array:
-    """(n, 3, 3) of (n, 3): [v]x."""
+def cross_matrices(v: Array) -> Array:
+    """Cross-product matrices [v]x (n, 3, 3) of vectors (n, 3)."""
     z = np.zeros(len(v))
     return np.stack([z, -v[:, 2], v[:, 1], v[:, 2], z, -v[:, 0], -v[:, 1], v[:, 0], z], axis=1).reshape(-1, 3, 3)
 
 
 def rotations(w: Array) -> Array:
-    """(n, 3, 3) about rotation vectors (n, 3)."""
+    """Rotation matrices (n, 3, 3) of rotation vectors (n, 3)."""
     angle = np.linalg.norm(w, axis=1)[:, None, None]
-    k = crossed(w)
+    k = cross_matrices(w)
     first = np.where(angle > 1e-8, np.sin(angle) / np.maximum(angle, 1e-300), 1.0)
     half = np.where(angle > 1e-8, np.sin(0.5 * angle) / np.maximum(angle, 1e-300), 0.5)
     second = 2.0 * half**2
@@ -30,14 +29,14 @@ def rotations(w: Array) -> Array:
 
 
 def quaternions(turn: Array) -> tuple[Array, Array]:
-    """Scalar and vector parts for rotations (n, 3, 3) by less than a half turn."""
+    """Scalar and vector parts of the quaternions of rotations (n, 3, 3) by less than pi."""
     w = 0.5 * np.sqrt(np.maximum(1.0 + np.trace(turn, axis1=1, axis2=2), 1e-12))
     v = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], axis=1)
     return w, v / (4.0 * w[:, None])
 
 
 def blocks(entries: list[tuple[Array, Array, Array]], size: int) -> csc_matrix:
-    """A sparse matrix of 3 x 3 blocks (row numbers, column numbers, blocks)."""
+    """Sparse matrix assembled from 3 x 3 blocks, each entry given as (block rows, block columns, blocks)."""
     rows, columns, values = [], [], []
     for i, j, block in entries:
         rows.append(np.repeat(3 * i[:, None] + np.arange(3), 3, axis=1).ravel())
@@ -48,15 +47,15 @@ def blocks(entries: list[tuple[Array, Array, Array]], size: int) -> csc_matrix:
 
 @dataclass
 class CartesianRod:
-    """Clamped at its first vertex. `weight` is that of the penalties; None: Lagrange multipliers."""
+    """A rod clamped at its first vertex. `weight` is the penalty weight; None selects Lagrange multipliers."""
 
-    points: Array  # (n + 1, 3), its natural shape
+    points: Array  # (n + 1, 3), the stress-free shape
     frames: Array  # (n, 3, 3), columns d1, d2, d3
-    clamp: Array  # (3, 3) the frame held at the first vertex
+    clamp: Array  # (3, 3) frame clamped at the first vertex
     bend: float
     twist: float
     mass_per_length: float
-    inertia: float  # of the section about either director, per length
+    inertia: float  # of the section about a transverse director, per length
     gravity: Array
     weight: float | None = None
     most_iterations: int = 5
@@ -74,7 +73,7 @@ class CartesianRod:
         between = np.append(0.5 * self.lengths[0], 0.5 * (self.lengths[:-1] + self.lengths[1:]))
         self.stiffness = (
             np.array([self.bend, self.bend, self.twist]) / between[:, None]
-        )  # (n, 3), the first to the clamp
+        )  # (n, 3), the first couples to the clamp
         self.rest = self.strains()[2]
         self.force = np.zeros(3 * self.n)  # Lagrange multipliers
 
@@ -86,7 +85,8 @@ class CartesianRod:
         return w, v, 2.0 * v, before
 
     def violations(self) -> tuple[float, float]:
-        """The paper's: of the whole length, and of alignment."""
+        """Constraint violations as defined in the paper: relative change of the total length, and misalignment of frames and
+        edges."""
         edges = np.diff(self.p, axis=0)
         size = np.linalg.norm(edges, axis=1)
         return float(size.sum() / self.lengths.sum() - 1.0), float(
@@ -94,12 +94,12 @@ class CartesianRod:
         )
 
     def kinetic(self) -> float:
-        turning = np.einsum("nij,ni->nj", self.r, self.spin)  # in the frames
+        turning = np.einsum("nij,ni->nj", self.r, self.spin)  # in body coordinates
         sections = self.inertia * self.lengths[:, None] * np.array([1.0, 1.0, 2.0])
         return float(0.5 * (self.mass[:, None] * self.v**2).sum() + 0.5 * (sections * turning**2).sum())
 
     def system(self, h: float) -> tuple[float, Array, csc_matrix]:
-        """Energy, gradient and Gauss and Newton's Hessian in (vertices 1 ... n, rotations), without constraints."""
+        """Energy, gradient and Gauss-Newton Hessian in the unknowns (vertices 1 ... n, rotations), without constraints."""
         n = self.n
         deviation = self.p - self.start - h * self.v0
         pull = self.mass[:, None] * (deviation / h**2 - self.gravity)
@@ -108,7 +108,7 @@ class CartesianRod:
         stress = self.stiffness * (strain - self.rest)
         energy += float(0.5 * (stress * (strain - self.rest)).sum())
         moment = np.einsum("nij,nj->ni", before, w[:, None] * stress + np.cross(v, stress))
-        m = w[:, None, None] * np.eye(3) - crossed(v)
+        m = w[:, None, None] * np.eye(3) - cross_matrices(v)
         k = before @ np.swapaxes(m, 1, 2) @ (self.stiffness[:, :, None] * m) @ np.swapaxes(before, 1, 2)
         turning = moment.copy()
         turning[:-1] -= moment[1:]
@@ -133,7 +133,7 @@ class CartesianRod:
     # Constraints ------------------------------------------------------------------------------------------------------
 
     def penalties(self) -> tuple[float, Array, csc_matrix]:
-        """weight / 2 (|e| - l)^2 and weight / 2 |e / |e| - d3|^2."""
+        """Energy, gradient and Hessian of weight / 2 (|e| - l)^2 + weight / 2 |e / |e| - d3|^2."""
         n, weight = self.n, self.weight
         assert weight is not None
         edges = np.diff(self.p, axis=0)
@@ -143,13 +143,13 @@ class CartesianRod:
         energy = 0.5 * weight * float(longer @ longer + (aside * aside).sum())
         across = (np.eye(3) - t[:, :, None] * t[:, None, :]) / size[:, None, None]
         along = t[:, :, None] * t[:, None, :]
-        turn = crossed(d)  # how aside changes with the rotation
-        of_edge = weight * (longer[:, None] * t + np.einsum("nij,nj->ni", across, aside))
-        of_turn = weight * np.einsum("nji,nj->ni", turn, aside)
+        turn = cross_matrices(d)  # derivative of `aside` with respect to the rotation
+        edge_gradient = weight * (longer[:, None] * t + np.einsum("nij,nj->ni", across, aside))
+        turn_gradient = weight * np.einsum("nji,nj->ni", turn, aside)
         gradient = np.zeros((2 * n, 3))
-        gradient[:n] += of_edge
-        gradient[: n - 1] -= of_edge[1:]
-        gradient[n:] = of_turn
+        gradient[:n] += edge_gradient
+        gradient[: n - 1] -= edge_gradient[1:]
+        gradient[n:] = turn_gradient
         ee, et, tt = weight * (along + across @ across), weight * across @ turn, weight * np.swapaxes(turn, 1, 2) @ turn
         after, before, edge = np.arange(n), np.arange(n - 1), np.arange(n, 2 * n)
         entries = [
@@ -166,20 +166,20 @@ class CartesianRod:
         return energy, gradient.ravel(), blocks(entries, 6 * n)
 
     def constraints(self) -> tuple[Array, csc_matrix]:
-        """p' - p - l d3: lengths and alignment in one."""
+        """Residual and Jacobian of p' - p - l d3 = 0, which fixes length and alignment together."""
         n, d = self.n, self.r[:, :, 2]
         value = np.diff(self.p, axis=0) - self.lengths[:, None] * d
         unit = np.broadcast_to(np.eye(3), (n, 3, 3))
         number = np.arange(n)
         entries = [(number, number, unit), (number[1:], number[:-1], -unit[1:])]
-        turning = [(number, n + number, self.lengths[:, None, None] * crossed(d))]
+        turning = [(number, n + number, self.lengths[:, None, None] * cross_matrices(d))]
         matrix = blocks(entries, 6 * n)[: 3 * n] + blocks(turning, 6 * n)[: 3 * n]
         return value.ravel(), matrix
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
     def step(self, h: float, tolerance: float = 1e-5) -> None:
-        """Backward Euler."""
+        """One backward Euler step of h seconds."""
         self.start, self.v0, r0 = self.p.copy(), self.v.copy(), self.r.copy()
         self.aim = rotations(h * self.spin) @ r0
         self.p[1:] += h * self.v[1:]
@@ -196,7 +196,7 @@ class CartesianRod:
         self.spin = factor[:, None] * v / h
 
     def iterate(self, h: float, tolerance: float) -> bool:
-        """One of Newton's. False if there was nothing left to do."""
+        """One Newton iteration; returns False if the residual was below the tolerance already."""
         energy, gradient, hessian = self.system(h)
         if self.weight is None:
             value, matrix = self.constraints()
@@ -208,17 +208,17 @@ class CartesianRod:
             self.force += step[6 * self.n :]
             self.move(step[: 6 * self.n], 1.0)
             return True
-        more, of_penalties, stiff = self.penalties()
-        gradient = gradient + of_penalties
+        penalty, penalty_gradient, penalty_hessian = self.penalties()
+        gradient = gradient + penalty_gradient
         if np.linalg.norm(gradient) < tolerance:
             return False
-        step = spsolve(hessian + stiff + 1e-12 * identity(6 * self.n), -gradient)
+        step = spsolve(hessian + penalty_hessian + 1e-12 * identity(6 * self.n), -gradient)
         p, r = self.p.copy(), self.r.copy()
         size = 1.0
         while size > 1e-3:
             self.p, self.r = p.copy(), r.copy()
             self.move(step, size)
-            if self.system(h)[0] + self.penalties()[0] <= energy + more + 1e-4 * size * float(gradient @ step):
+            if self.system(h)[0] + self.penalties()[0] <= energy + penalty + 1e-4 * size * float(gradient @ step):
                 break
             size *= 0.5
         return True

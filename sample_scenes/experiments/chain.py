@@ -1,7 +1,7 @@
-"""A chain of open links: it hangs from its two ends, which are then pulled apart until it breaks.
+"""A chain of open links hangs from its two ends, which are then pulled apart until it breaks (Bergou et al. 2008, Fig. 10).
 
-As in the paper, each link is a rod that is curved by nature and whose ends are free; they almost meet. The pulled links
-open until one slips off, and what was stretched flies apart. A chain of closed links holds under far more.
+As in the paper, each link is a naturally curved rod with free ends that almost meet. The pulled links open until one slips off and
+the chain recoils. A chain of closed links withstands a much larger load.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from ...core.run.simulation import Frame
 from .outcome import BLUE, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 from .strands import gap, passages
 
-LINKS, SEGMENTS, RADIUS = 8, 30, 0.1  # the links' own radius is 1 m
-OPENING = 0.26  # rad: the surfaces of a link's ends are 0.06 m apart
+LINKS, SEGMENTS, RADIUS = 8, 30, 0.1  # the radius of a link is 1 m
+OPENING = 0.26  # rad; the ends of a link are 0.06 m apart
 PITCH = 1.65  # m from link to link at the start
-MADE_OF = Stiffness(
+STIFFNESS = Stiffness(
     2e3, 2.0, 2.0, 2.0, mass_per_length=5e-4, inertia_per_length=2.5e-6
-)  # bending and twisting as in the paper
+)  # bending and twisting stiffness of the paper
 STRAIGHT = PITCH * (LINKS - 1) + 2.0  # m from end to end at the start
 HANGING = 0.6 * STRAIGHT
-BRINGING, REST = 1.5, 3.0  # s: until then the ends are brought together, and left alone
-SPEED = 3.0  # m/s, at which they are pulled apart
+BRINGING, REST = 1.5, 3.0  # s: end of bringing the ends together; end of the rest that follows
+SPEED = 3.0  # m/s, of pulling the ends apart
 TAUT = REST + (STRAIGHT - HANGING) / SPEED  # s
 FARTHEST = 28.0  # m
-CLOSED = 20.0  # m: so far the one with closed links is pulled, and these then are long and narrow
-STEPS = 192  # per second; every one is looked at
-AFTER = 0.5  # s, shown after it breaks
+CLOSED = 20.0  # m: final distance of the ends of the chain of closed links, which are long and narrow by then
+STEPS = 192  # per second; contact is measured in every one
+AFTER = 0.5  # s, simulated after it breaks
 
 
 def link(number: int, closed: bool) -> Rod:
-    """Every other one stands upright; they are open on one side."""
+    """A link, open on one side unless `closed`; every other link stands upright."""
     if closed:
         angle = 2.0 * math.pi * np.arange(SEGMENTS) / SEGMENTS
     else:
@@ -47,37 +47,37 @@ def link(number: int, closed: bool) -> Rod:
     points = np.zeros((len(angle), 3))
     points[:, 0] = PITCH * number + along
     points[:, 1 + (number + 1) % 2] = aside
-    return Rod.from_points(points, RADIUS, stiffness=MADE_OF, closed=closed, damping_time=0.003)
+    return Rod.from_points(points, RADIUS, stiffness=STIFFNESS, closed=closed, damping_time=0.003)
 
 
 def width(time: float) -> float:
-    """From end to end."""
+    """Distance of the ends of the chain, m."""
     if time < BRINGING:
         part = time / BRINGING
         return STRAIGHT + (HANGING - STRAIGHT) * part * part * (3.0 - 2.0 * part)
     return HANGING + SPEED * max(time - REST, 0.0)
 
 
-class Story(NamedTuple):
-    """What the chain did, per step."""
+class History(NamedTuple):
+    """Measurements of a pulled chain, per step."""
 
     rods: list[Rod]
     frames: list[Frame]
-    linked: Array  # (steps, LINKS - 1) how often neighbours are linked
-    gap: Array  # radii: the least between neighbours
-    speed: Array  # m/s: the highest
+    linked: Array  # (steps, LINKS - 1) linking numbers of neighbours
+    gap: Array  # radii: smallest gap between neighbours
+    speed: Array  # m/s: highest of all vertices
     elastic: Array  # J
-    passages: int  # wires that went through each other
+    passages: int  # pairs of edges that passed through each other
 
     @property
     def broken(self) -> int:
-        """The first step after which neighbours are no longer linked; -1: never."""
+        """First step after which two neighbours are no longer linked; -1: none."""
         apart = np.flatnonzero((np.abs(np.abs(self.linked) - 1.0) > 1e-6).any(axis=1))
         return int(apart[0]) if len(apart) else -1
 
 
-def pulled(closed: bool, farthest: float) -> Story:
-    """Until half a second after it breaks, or until it is that wide."""
+def pulled(closed: bool, farthest: float) -> History:
+    """Pulls the chain until half a second after it breaks, or until its ends are `farthest` apart."""
     rods = [link(number, closed) for number in range(LINKS)]
     scene = Scene(drag=1.0, rod_contact=True)
     for rod in rods:
@@ -105,7 +105,7 @@ def pulled(closed: bool, farthest: float) -> Story:
         frames.append(simulation.step_frame())
     speed = [max(float(np.abs(frame.velocities(rod)).max()) for rod in range(LINKS)) for frame in frames]
     elastic = [frame.report.energies.elastic for frame in frames]
-    return Story(rods, frames, np.array(linked), np.array(gaps), np.array(speed), np.array(elastic), through)
+    return History(rods, frames, np.array(linked), np.array(gaps), np.array(speed), np.array(elastic), through)
 
 
 def _path(start: Array, side: float) -> Callable[[float], Array]:
@@ -113,49 +113,49 @@ def _path(start: Array, side: float) -> Callable[[float], Array]:
 
 
 def run() -> Outcome:
-    story = pulled(False, FARTHEST)
-    broken = story.broken
-    wide = width(story.frames[broken].time)
+    history = pulled(False, FARTHEST)
+    broken = history.broken
+    wide = width(history.frames[broken].time)
     control = pulled(True, CLOSED)
     hanging = round(REST * STEPS)
-    failures = sum(frame.report.failures for s in (story, control) for frame in s.frames)
+    failures = sum(frame.report.failures for s in (history, control) for frame in s.frames)
     numbers = [
-        Number.equal("neighbours linked after hanging", _together(story.linked[hanging]), LINKS - 1),
+        Number.equal("neighbours linked after hanging", _together(history.linked[hanging]), LINKS - 1),
         Number.between("ends apart when it breaks", wide, STRAIGHT, FARTHEST, "m", "more than when it was made"),
-        Number.between("neighbours linked then", _together(story.linked[-1]), 0, LINKS - 2),
-        Number.between("speed then", story.speed[broken:].max(), 2.0 * SPEED, math.inf, "m/s", "the links fly apart"),
+        Number.between("neighbours linked then", _together(history.linked[-1]), 0, LINKS - 2),
+        Number.between("speed then", history.speed[broken:].max(), 2.0 * SPEED, math.inf, "m/s", "the links fly apart"),
         Number.between(
             "closed links: elastic energy, of that of the open ones when they break",
-            control.elastic[-1] / story.elastic[: broken + 1].max(),
+            control.elastic[-1] / history.elastic[: broken + 1].max(),
             2.0,
             math.inf,
         ),
         Number.equal("closed links: neighbours linked then", _together(control.linked[-1]), LINKS - 1),
-        Number.equal("wires that passed through each other", story.passages + control.passages, 0),
-        Number.between("deepest overlap", -min(story.gap.min(), control.gap.min()), -math.inf, 0.02, "radii"),
+        Number.equal("wires that passed through each other", history.passages + control.passages, 0),
+        Number.between("deepest overlap", -min(history.gap.min(), control.gap.min()), -math.inf, 0.02, "radii"),
         Number.equal("steps given up", failures, 0),
     ]
 
-    def moment(what: Story, number: int, title: str = "") -> Moment:
+    def moment(what: History, number: int, title: str = "") -> Moment:
         frame = what.frames[number]
         tubes = [Tube(frame.positions(k), RADIUS, (BLUE, ORANGE)[k % 2], what.rods[k].closed) for k in range(LINKS)]
         return Moment(title or f"{frame.time:.2f} s, {width(frame.time):.1f} m", tubes)
 
     moments = [
-        moment(story, hanging),
-        moment(story, round(TAUT * STEPS)),
-        moment(story, broken - 2),
-        moment(story, broken + STEPS // 24),
-        moment(story, len(story.frames) - 1),
+        moment(history, hanging),
+        moment(history, round(TAUT * STEPS)),
+        moment(history, broken - 2),
+        moment(history, broken + STEPS // 24),
+        moment(history, len(history.frames) - 1),
         moment(control, len(control.frames) - 1, f"closed links, {CLOSED:g} m"),
     ]
-    times = [[width(frame.time) for frame in s.frames[hanging:]] for s in (story, control)]
+    times = [[width(frame.time) for frame in s.frames[hanging:]] for s in (history, control)]
     plot = Plot(
         "The ends are pulled apart",
         "m from end to end",
         "elastic energy (J)",
         [
-            Series(times[0], story.elastic[hanging:], "open links", "-", BLUE),
+            Series(times[0], history.elastic[hanging:], "open links", "-", BLUE),
             Series(times[1], control.elastic[hanging:], "closed links", "-", RED),
         ],
     )

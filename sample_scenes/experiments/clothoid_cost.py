@@ -1,5 +1,6 @@
-"""What a step of the falling curly rod costs with ever more unknowns: clothoids, helices and discrete rods, at the paper's step of
-11 ms."""
+"""Cost of a step of the falling curly rod for clothoids, helices and discrete rods with increasing numbers of unknowns, at the
+paper's step of 11 ms.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from ...core.describe.scene import Elements
 from .curly_rod import TURNS, helix, hung
 from .outcome import BLUE, GREEN, GREY, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
-STEP = 0.011  # s, the paper's
+STEP = 0.011  # s, as in the paper
 ELEMENTS = (1, 2, 4, 8, 16, 32)
 SEGMENTS = (25, 50, 100, 200, 400)
-# With which powers of elements time may grow from 16 to 32 of them. Matrices are dense and cost the third power in the limit; all
-# else grows with the first power, and with the second what Newton's method adds up of them.
-MOST_POWER = {
+# Largest exponent of growth from 16 to 32 elements. Dense matrices cost the third power in the limit; everything else is linear,
+# except for the assembly in Newton's method, which is quadratic.
+MAX_EXPONENT = {
     "clothoid, semi-implicit": (2.0, "the first is measured"),
     "clothoid, SDIRK2": (2.5, "the second is measured"),
     "super-helix": (2.0, "the first is measured"),
@@ -29,8 +30,8 @@ SEMI_IMPLICIT, IMPLICIT = "semi-implicit euler", "sdirk2"
 def step_seconds(
     model: str, edges: int, elements: Elements | int | None, scheme: str, steps: int = 90, runs: int = 3
 ) -> float:
-    """Processor time of a step as the rod falls and unwinds, with all that `step_frame` does around it: the mean of the first
-    steps, best of some runs."""
+    """Processor time of a call of `step_frame` while the rod falls and unwinds: the mean of the first steps, best of several
+    runs."""
     best = math.inf
     for _ in range(runs):
         sim = Simulation(hung(model, edges, elements), 1.0 / STEP, substeps=1, integrator=scheme, threads=1)
@@ -43,7 +44,7 @@ def step_seconds(
 
 
 def power(sizes: tuple[int, ...], seconds: np.ndarray) -> float:
-    """With which power of its size the last doubling grows."""
+    """Exponent of growth of the last doubling."""
     return float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
 
 
@@ -62,7 +63,7 @@ def run() -> Outcome:
         Number.between("time of a step, 6 elements", 1e3 * six, 0.0, 1e3 * STEP / 20.0, "ms", "20 times real time"),
         *(
             Number.between(f"growth of time, {name}", power(ELEMENTS, times[name]), 0.0, most, "(power of elements)", says)
-            for name, (most, says) in MOST_POWER.items()
+            for name, (most, says) in MAX_EXPONENT.items()
         ),
         Number.between("growth of time, der", power(SEGMENTS, times["der, SDIRK2"]), 0.0, 1.3, "(power of segments)"),
     ]  # fmt: skip

@@ -1,8 +1,8 @@
-"""Power series of a clothoid: summed naively they fail on a long curled element, piece by piece they hold; and no other
-integrator is near them in speed.
+"""Power series of a clothoid: the naive sum fails on a long curled element, the piecewise sum is accurate, and classical
+integrators are much slower.
 
-The element of the figures is 6 m long, its curvature vector goes from (1, 4, -2) to (3, -9, 12) 1/m. Its true shape is
-computed with whole numbers of many digits by the same series, whose terms then may be as large as they like.
+The element of the figures is 6 m long and its curvature vector varies from (1, 4, -2) to (3, -9, 12) 1/m. The exact shape is
+computed by the same series in fixed-point arithmetic of many digits, in which large terms do no harm.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .outcome import BLUE, GREEN, GREY, ORANGE, RED, VIOLET, Camera, Moment, Num
 
 FIRST, LAST, LENGTH = np.array([1.0, 4.0, -2.0]), np.array([3.0, -9.0, 12.0]), 6.0
 BITS = 900
-MANY = 2000  # terms of the naive sum: enough for any length here
+MANY = 2000  # terms of the naive sum, enough for all lengths
 LENGTHS = np.linspace(0.25, LENGTH, 24)
-RUNS = 30  # of each timing; the least counts
+RUNS = 30  # of each timing; the shortest counts
 
 
 def exact(length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Frame and place at the end, by the same series in whole numbers of 2^-BITS: so many that nothing is lost."""
+    """Frame and position at the end, by the same series in fixed-point arithmetic with BITS binary places."""
     one = 1 << BITS
     s = round(Fraction(length) * one)
     k = [round(Fraction(float(a)) * Fraction(length) * one) for a in FIRST]
@@ -53,7 +53,7 @@ def exact(length: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def summed(length: float, bound: float, terms: int = MOST_TERMS) -> tuple[np.ndarray, np.ndarray, int]:
-    """Frame and place at the end by floating-point series, and how many pieces there were."""
+    """Frame and position at the end by the floating-point series, and the number of pieces."""
     at, frames, places = np.array([0.0, length]), np.zeros((2, 3, 3)), np.zeros((2, 3))
     frames[0] = np.eye(3)
     end = FIRST + (LAST - FIRST) * length / LENGTH
@@ -61,8 +61,8 @@ def summed(length: float, bound: float, terms: int = MOST_TERMS) -> tuple[np.nda
     return frames[1], places[1], pieces
 
 
-def hillock(length: float) -> np.ndarray:
-    """Norms of the general terms of the frame's series."""
+def term_norms(length: float) -> np.ndarray:
+    """Norms of the terms of the frame's series."""
     k, g = FIRST * length, (LAST - FIRST) / LENGTH * length**2
     now, before, norms = np.eye(3), np.zeros((3, 3)), [1.0]
     for n in range(1, 200):
@@ -75,8 +75,8 @@ def _cross(v: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def top(length: float) -> float:
-    """The bound of eq. 12 on the largest term."""
+def largest_term_bound(length: float) -> float:
+    """Bound on the largest term, eq. 12 of the paper."""
     slope = np.abs(LAST - FIRST).max() / LENGTH
     x = 2.0 * length * (np.abs(FIRST).max() + length * slope)
     return math.exp(math.floor(x) * math.log(x) - math.lgamma(math.floor(x) + 1.0))
@@ -102,15 +102,15 @@ def series_seconds() -> float:
     return least_seconds(sum_element, FIRST, LAST, LENGTH, BOUND, at, frames, places, room)
 
 
-def race(true_frame: np.ndarray, true_place: np.ndarray) -> dict[str, list[tuple[float, float]]]:
-    """(error, seconds) of each classical integrator for growing numbers of steps."""
+def integrator_costs(true_frame: np.ndarray, true_position: np.ndarray) -> dict[str, list[tuple[float, float]]]:
+    """(error, seconds) of each classical integrator for increasing numbers of steps."""
     warm_up(FIRST, LAST, LENGTH)
     found: dict[str, list[tuple[float, float]]] = {}
     for name, integrate in INTEGRATORS.items():
         found[name] = []
         for steps in (2**k for k in range(6, 18)):
             frame, place = integrate(FIRST, LAST, LENGTH, steps)
-            error = math.hypot(float(np.abs(frame - true_frame).max()), float(np.abs(place - true_place).max()))
+            error = math.hypot(float(np.abs(frame - true_frame).max()), float(np.abs(place - true_position).max()))
             start = time.perf_counter()
             integrate(FIRST, LAST, LENGTH, steps)
             found[name].append((error, time.perf_counter() - start))
@@ -118,20 +118,22 @@ def race(true_frame: np.ndarray, true_place: np.ndarray) -> dict[str, list[tuple
 
 
 def reaches(points: list[tuple[float, float]], precision: float) -> float:
-    """The least time with which that precision is reached; infinite if it is not."""
+    """Shortest time in which the precision is reached; infinite if it is not."""
     return min((seconds for error, seconds in points if error <= precision), default=math.inf)
 
 
 def run() -> Outcome:
     naive, piecewise, tilt = [], [], []
     for length in LENGTHS:
-        true_frame, true_place = exact(float(length))
+        true_frame, true_position = exact(float(length))
         frame, _, _ = summed(float(length), math.inf, MANY)
         naive.append(float(np.abs(frame - true_frame).max()))
         frame, place, pieces = summed(float(length), BOUND)
-        piecewise.append(max(float(np.abs(frame - true_frame).max()), float(np.abs(place - true_place).max()), 1e-17))
+        piecewise.append(
+            max(float(np.abs(frame - true_frame).max()), float(np.abs(place - true_position).max()), 1e-17)
+        )
         tilt.append(float(np.abs(frame.T @ frame - np.eye(3)).max()))
-    seconds, found = series_seconds(), race(true_frame, true_place)
+    seconds, found = series_seconds(), integrator_costs(true_frame, true_position)
     classical = {name: reaches(points, 1e-10) for name, points in found.items()}
     numbers = [
         Number.between(
@@ -149,7 +151,7 @@ def run() -> Outcome:
         ),
     ]
     sizes = (1.0, 2.0, 3.0, 4.0)
-    hills = [hillock(size) for size in sizes]
+    hills = [term_norms(size) for size in sizes]
     colours = dict(zip(found, (GREY, VIOLET, ORANGE, GREEN), strict=True))
     plots = [
         Plot(
@@ -157,10 +159,10 @@ def run() -> Outcome:
             [Series(LENGTHS, naive, "naive", "o-", RED), Series(LENGTHS, piecewise, "piecewise", "o-", BLUE)], logarithmic="y",
         ),
         Plot(
-            "Terms, and the bound on their top", "n", "norm of the term",
+            "Terms, and the bound on the largest", "n", "norm of the term",
             [
                 *(Series(range(len(h)), h, f"{size:g} m", "-") for size, h in zip(sizes, hills, strict=True)),
-                Series([np.argmax(h) for h in hills], [top(size) for size in sizes], "eq. 12", "s", RED),
+                Series([np.argmax(h) for h in hills], [largest_term_bound(size) for size in sizes], "eq. 12", "s", RED),
             ],
             logarithmic="y",
         ),

@@ -1,4 +1,4 @@
-"""What `python -m tendril experiment` does: runs, tells the numbers, draws."""
+"""The command `python -m tendril experiment`: runs an experiment, prints its numbers and draws its picture."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def describe() -> str:
 
 
 def perform(experiment: Experiment, file: Path | None, model: str | None = None) -> int:
-    """Draws into a file, if there is one. The exit code: 1 if a number is not as expected. `model` is that of the rods, where there
-    is a choice."""
-    if file is not None:  # what can't be drawn or written is said before time is spent
+    """Runs an experiment and draws its picture if `file` is given. Returns the exit code: 1 if a number is out of tolerance."""
+    if file is not None:  # reports missing packages and unwritable folders before the experiment is run
         check_installed()
         file.parent.mkdir(parents=True, exist_ok=True)
     title = experiment.title if model is None else f"{experiment.title}, {model}"
@@ -34,10 +33,10 @@ def perform(experiment: Experiment, file: Path | None, model: str | None = None)
         draw(outcome, file, title, experiment.source)
         print(f"{file}, ", end="")
     print(f"{seconds:.1f} s")
-    amiss = [number.name for number in outcome.numbers if not number.within]
-    if amiss:
-        print(f"tendril: {experiment.name}: not as expected: {', '.join(amiss)}", file=sys.stderr)
-    return OUT_OF_TOLERANCE if amiss else 0
+    outside = [number.name for number in outcome.numbers if not number.within]
+    if outside:
+        print(f"tendril: {experiment.name}: out of tolerance: {', '.join(outside)}", file=sys.stderr)
+    return OUT_OF_TOLERANCE if outside else 0
 
 
 def report(outcome: Outcome) -> str:

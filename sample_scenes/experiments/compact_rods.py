@@ -1,4 +1,4 @@
-"""Rods of the 2022 paper: naturally as drawn, of a round section and given moduli."""
+"""Rods of Zhao et al. 2022: stress-free in their initial shape, with a round section and given moduli."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from ...core import Rod, Scene, Stiffness
 from ...core.errors import Array
 
-HELIX_TURNS, HELIX_RADIUS, HELIX_HEIGHT = 5.0, 0.3, 1.0  # m; the paper gives none of its numbers
+HELIX_TURNS, HELIX_RADIUS, HELIX_HEIGHT = 5.0, 0.3, 1.0  # m; not given in the paper
 RADIUS = 0.03  # m
-YOUNG, DENSITY = 1e6, 2.0  # Pa, kg/m3: about those of the paper's Fig. 11
+YOUNG, DENSITY = 1e6, 2.0  # Pa, kg/m3: close to those of Fig. 11
 
 
 def round_section(young: float, shear: float, density: float, radius: float) -> Stiffness:
@@ -23,7 +23,7 @@ def round_section(young: float, shear: float, density: float, radius: float) -> 
 
 
 def helix_points(segments: int) -> Array:
-    """Hanging down from its first point."""
+    """(segments + 1, 3) m: a helix that hangs down from its first point."""
     s = np.linspace(0.0, 1.0, segments + 1)
     angle = 2.0 * math.pi * HELIX_TURNS * s
     return np.stack([HELIX_RADIUS * np.cos(angle), HELIX_RADIUS * np.sin(angle), -HELIX_HEIGHT * s], axis=1)
@@ -34,7 +34,7 @@ def helix_rod(segments: int, young: float = YOUNG) -> Rod:
 
 
 def helix_scene(segments: int, young: float = YOUNG, model: str = "compact") -> Scene:
-    """Clamped at its top and let go."""
+    """A helix clamped at its upper end and released."""
     scene = Scene()
     scene.clamp(scene.add(helix_rod(segments, young), model), "start")
     return scene

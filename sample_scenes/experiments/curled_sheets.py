@@ -1,4 +1,4 @@
-"""A ribbon, a poster and a parchment are let go, drawn out flat, and curl up: one or two elements with a flat section each."""
+"""A ribbon, a poster and a parchment are released from a flat shape and curl up: one or two elements with a flat section each."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Plane, Rod, Scene, Simulation, Stiffness
-from .clothoids import drawn
+from .clothoids import sampled
 from .outcome import BLUE, CREAM, ORANGE, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 
 FRAMES_PER_SECOND, SECONDS = 24.0, 4.0
 EDGES = 120
-DOWNWARDS = np.array(
-    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]
-)  # tangent down, first director across: along y
+DOWNWARDS = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # tangent downwards, first director along y
 LYING = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-REFERENCE = 240  # edges of the discrete rod that shapes at rest are held against
+REFERENCE = 240  # edges of the discrete rod that rest shapes are compared with
 
 
 class Sheet(NamedTuple):
@@ -30,7 +28,7 @@ class Sheet(NamedTuple):
     density: float  # kg/m3
     curvature: (
         np.ndarray
-    )  # (K, 3) natural twist and curvatures at the ends of elements, 1/m; the second bends it out of its plane
+    )  # (K, 3) at the ends of elements, 1/m: natural twist, curvature out of the sheet and within it
     colour: str
     frame: np.ndarray
     lying: bool = False
@@ -41,17 +39,17 @@ class Sheet(NamedTuple):
 
     @property
     def stiffness(self) -> Stiffness:
-        """Of a flat rectangle: bending towards its first director, which lies across, and its second; torsion of a thin strip."""
+        """Stiffness of a flat rectangular section whose first director lies across the sheet; torsion of a thin strip."""
         w, t, e = self.width, self.thickness, self.young
         thin, wide = e * w * t**3 / 12.0, e * t * w**3 / 12.0
         mass = self.density * w * t
         return Stiffness(e * w * t, wide, thin, e / 2.6 * w * t**3 / 3.0, mass, mass * (w * w + t * t) / 12.0)
 
     def natural(self, edges: int) -> tuple[np.ndarray, np.ndarray]:
-        return drawn(self.curvature, self.length, edges, np.zeros(3), self.frame)
+        return sampled(self.curvature, self.length, edges, np.zeros(3), self.frame)
 
     def rod(self, edges: int, points: np.ndarray | None = None, directors: np.ndarray | None = None) -> Rod:
-        """Flat at the start, or along points with directors."""
+        """A rod that starts flat, or along the given points with directors."""
         shape, frames = self.natural(edges)
         if points is None:
             points = np.linspace(0.0, self.length, edges + 1)[:, None] * self.frame[:, 0]
@@ -85,13 +83,13 @@ def scene_of(sheet: Sheet, rod: Rod, model: str = "clothoid") -> Scene:
 class Curled(NamedTuple):
     moments: list[tuple[float, np.ndarray, np.ndarray]]  # time, positions, directors
     energy: np.ndarray  # (frames, 2) time, J
-    seconds: float  # to simulate one
+    seconds: float  # of computation per simulated second
     failures: int
-    off: float  # at rest: how far from a discrete rod, in lengths
-    turned: float  # rad, by which the tangent turns along it at the end
+    off: float  # distance from a discrete rod at rest, in lengths
+    turned: float  # rad, total rotation of the tangent along the sheet at the end
 
 
-def let_go(sheet: Sheet) -> Curled:
+def release(sheet: Sheet) -> Curled:
     sim = Simulation(scene_of(sheet, sheet.rod(EDGES)), FRAMES_PER_SECOND, threads=1)
     sim.step_frame()  # compiles
     sim = Simulation(sim.scene, FRAMES_PER_SECOND, threads=1)
@@ -105,15 +103,15 @@ def let_go(sheet: Sheet) -> Curled:
         if k in wanted:
             moments.append((frame.time, frame.positions(0), frame.directors(0)))
     seconds = (time.process_time() - start) / SECONDS
-    off = math.nan if sheet.lying else _off(sheet, sim)
+    off = math.nan if sheet.lying else _distance_from_reference(sheet, sim)
     edges = np.diff(moments[-1][1], axis=0)
     edges /= np.linalg.norm(edges, axis=1)[:, None]
     turned = float(np.arccos(np.clip(np.einsum("ij,ij->i", edges[1:], edges[:-1]), -1.0, 1.0)).sum())
     return Curled(moments, np.array(energy), seconds, failures, off, turned)
 
 
-def _off(sheet: Sheet, sim: Simulation) -> float:
-    """At rest, root mean square distance from where a discrete rod of many edges comes to rest from there."""
+def _distance_from_reference(sheet: Sheet, sim: Simulation) -> float:
+    """Root mean square distance from the rest shape that a discrete rod of many edges reaches when started from this one."""
     if not sim.settle(stable=False):
         return math.inf
     here = sim.current()
@@ -130,7 +128,7 @@ def _off(sheet: Sheet, sim: Simulation) -> float:
 
 
 def run() -> Outcome:
-    curled = {sheet.name: let_go(sheet) for sheet in SHEETS}
+    curled = {sheet.name: release(sheet) for sheet in SHEETS}
     numbers: list[Number] = []
     for sheet in SHEETS:
         found = curled[sheet.name]

@@ -1,5 +1,6 @@
-"""A long curly rod hangs under gravity: how near clothoids, helices and discrete rods of ever more unknowns come to where it
-rests."""
+"""A long curly rod hangs under gravity: accuracy of the rest shape of clothoids, helices and discrete rods with increasing numbers
+of unknowns.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +15,17 @@ from ...core.describe.scene import Elements
 from .outcome import BLUE, GREEN, GREY, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 TURNS, RADIUS, PITCH = 5.0, 0.03, 0.02  # m
-MADE_OF = Stiffness(1e4, 1e-4, 1e-4, 0.7e-4, mass_per_length=0.01, inertia_per_length=1e-9)
-DRAWN = 400  # edges of the curve that elements are fitted to
+STIFFNESS = Stiffness(1e4, 1e-4, 1e-4, 0.7e-4, mass_per_length=0.01, inertia_per_length=1e-9)
+EDGES = 400  # edges of the sampled curve that elements are fitted to
 REFERENCE = 48  # elements
 ELEMENTS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56)
 SEGMENTS = (25, 50, 100, 200, 400, 800, 1600)
 COMPARED = np.linspace(0.0, 1.0, 201)
-VISIBLE = 1e-3  # of the length: nearer than that shapes cannot be told apart
-# The paper's counts of unknowns to be "close to the reference", and how many times as many as clothoids others take where
-# shapes can no longer be told apart.
+VISIBLE = 1e-3  # of the length: smaller errors are not visible
+# Unknowns that the paper needs to be "close to the reference", and the ratios to clothoids where errors are no longer visible.
 PAPER = {"clothoid": 24, "super-helix": 70, "der": 1000}
 PAPER_TIMES = {"super-helix": 3.0, "der": 50.0}
-# Discrete rods as published have their first edge held. What Tendril's clamp holds is the section at the first vertex.
+# Published discrete rods clamp the first edge; the clamp of Tendril acts on the section at the first vertex.
 HELD_EDGE = "der, first edge held"
 COLOURS = {"clothoid": BLUE, "super-helix": GREEN, "der": RED, HELD_EDGE: ORANGE}
 
@@ -43,7 +43,7 @@ class Curl(NamedTuple):
 
 
 LONG = Curl(TURNS, RADIUS, PITCH)
-SHORT = Curl(2.5, 0.04, 0.02)  # with which 7 clothoids are as near as the paper's 70 unknowns of helices
+SHORT = Curl(2.5, 0.04, 0.02)  # with this curl 7 clothoids are as accurate as the 70 unknowns of helices in the paper
 
 
 def helix(edges: int, turns: float = TURNS, radius: float = RADIUS, pitch: float = PITCH) -> np.ndarray:
@@ -53,9 +53,9 @@ def helix(edges: int, turns: float = TURNS, radius: float = RADIUS, pitch: float
 
 
 def hung(model: str, edges: int, elements: Elements | int | None = None, curl: Curl = LONG) -> Scene:
-    """The rod before it is let go, clamped at its upper end."""
+    """Scene of the rod clamped at its upper end, before it is released."""
     scene = Scene()
-    rod = Rod.from_points(helix(edges, *curl), radius=1e-3, stiffness=MADE_OF)
+    rod = Rod.from_points(helix(edges, *curl), radius=1e-3, stiffness=STIFFNESS)
     if model == HELD_EDGE:
         scene.clamp_edge(scene.add(rod, "der"), 0)
     else:
@@ -64,7 +64,7 @@ def hung(model: str, edges: int, elements: Elements | int | None = None, curl: C
 
 
 def at_rest(model: str, edges: int, elements: Elements | None = None, curl: Curl = LONG) -> tuple[np.ndarray, float]:
-    """Where the points compared are, and the seconds that took."""
+    """Positions of the compared points at rest, and seconds of computation."""
     sim = Simulation(hung(model, edges, elements, curl), threads=1, tolerance=1e-9)
     start = time.perf_counter()
     if not sim.settle(stable=False):
@@ -82,23 +82,23 @@ class Compared(NamedTuple):
     curl: Curl
     reference: np.ndarray
     table: dict[str, np.ndarray]  # rows of unknowns, error in lengths, seconds
-    shapes: dict[int, np.ndarray]  # of so many clothoids
+    shapes: dict[int, np.ndarray]  # by number of clothoids
 
     def needed(self, model: str, error: float) -> float:
-        """Unknowns with which a model is as near as that."""
+        """Number of unknowns with which a model reaches this error."""
         unknowns, errors, _ = self.table[model].T
         if not errors.min() <= error <= errors.max():
             return math.nan
         return math.exp(np.interp(-math.log(error), -np.log(errors), np.log(unknowns)))
 
     def error(self, elements: int) -> float:
-        """Of so many clothoids."""
+        """Error of a number of clothoids."""
         return float(self.table["clothoid"][ELEMENTS.index(elements), 1])
 
 
 def compare(curl: Curl, runs: int = 1) -> Compared:
-    """Of the times of some runs the shortest counts."""
-    reference, _ = at_rest("clothoid", DRAWN, Elements(REFERENCE), curl)
+    """Errors and times of all models; of several runs the shortest time counts."""
+    reference, _ = at_rest("clothoid", EDGES, Elements(REFERENCE), curl)
     rows: dict[str, list[tuple[int, float, float]]] = {name: [] for name in COLOURS}
     shapes = {}
 
@@ -109,9 +109,9 @@ def compare(curl: Curl, runs: int = 1) -> Compared:
         return x
 
     for count in ELEMENTS:
-        if count < REFERENCE // 1.5:  # beyond, the reference is no better
-            shapes[count] = add("clothoid", 3 * (count + 1), "clothoid", DRAWN, Elements(count))
-        add("super-helix", 3 * count, "clothoid", DRAWN, Elements(count, degree=0))
+        if count < REFERENCE // 1.5:  # larger counts are as accurate as the reference
+            shapes[count] = add("clothoid", 3 * (count + 1), "clothoid", EDGES, Elements(count))
+        add("super-helix", 3 * count, "clothoid", EDGES, Elements(count, degree=0))
     for count in SEGMENTS:
         for name in ("der", HELD_EDGE):
             add(name, 4 * count + 3, name, count)
@@ -165,7 +165,7 @@ def run() -> Outcome:
         )
     numbers.append(Number.between("times as many of der", long.needed("der", VISIBLE) / few, 20.0, math.inf))
     plots = [_plot(found, 0) for found in (short, long)] + [_plot(long, 2)]
-    moments = [Moment("natural", [Tube(helix(DRAWN), 0.004, GREY)])]
+    moments = [Moment("natural", [Tube(helix(EDGES), 0.004, GREY)])]
     moments += [Moment(f"{count} clothoids", [Tube(long.shapes[count], 0.004, BLUE)]) for count in (2, 5, 7)]
     moments.append(Moment("reference", [Tube(long.reference, 0.004, BLUE)]))
     return Outcome(numbers, moments, plots, Camera((0.3, -1.0, 0.1)), columns=5)

@@ -1,7 +1,7 @@
-"""A rod falls on three cylinders, bounces, and comes to rest on them.
+"""A rod falls on three cylinders, bounces, and comes to rest on them (Zhao et al. 2022, Fig. 17).
 
-Material and radius are the paper's, and so are 200 segments and its time step. It says nothing of the rod's length, of where the
-cylinders are and of what takes out the energy; here the rod falls a little aslant and damps itself.
+Material, radius, 200 segments and the time step are the paper's. It does not give the length of the rod, the positions of the
+cylinders and the dissipation; here the rod starts slightly inclined and has internal damping.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ RADIUS = 0.03  # m
 YOUNG, SHEAR = 1e6, 1e5  # Pa
 DENSITY = 0.5  # kg/m3
 DAMPING = 0.01  # s
-HEIGHT, SLOPE = 2.0, 0.05  # m, of its middle at the start
+HEIGHT, SLOPE = 2.0, 0.05  # m, initial height of its middle; slope
 FRICTION = 0.3
 STEP = 0.003  # s
 SECONDS = 12.0
-LAST = 0.5  # s, in which it must lie still
+LAST = 0.5  # s at the end, in which it must be at rest
 
 LYING = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
 CYLINDERS = tuple(Cylinder(0.3, 1.6, (x, 0.0, z), LYING) for x, z in ((-3.5, 0.0), (0.0, 0.25), (3.5, 0.0)))
@@ -36,12 +36,12 @@ CYLINDERS = tuple(Cylinder(0.3, 1.6, (x, 0.0, z), LYING) for x, z in ((-3.5, 0.0
 def simulation(threads: int | None = None, model: str = "der") -> tuple[Rod, Simulation]:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     bend, twist = YOUNG * inertia, SHEAR * 2.0 * inertia
-    made_of = Stiffness(
+    stiffness = Stiffness(
         YOUNG * area, bend, bend, twist, mass_per_length=DENSITY * area, inertia_per_length=2.0 * DENSITY * inertia
     )
     along = np.linspace(-0.5 * LENGTH, 0.5 * LENGTH, SEGMENTS + 1)[:, None]
     points = along * (math.cos(SLOPE), 0.0, math.sin(SLOPE)) + (0.0, 0.0, HEIGHT)
-    rod = Rod.from_points(points, RADIUS, stiffness=made_of, rest="straight", damping_time=DAMPING)
+    rod = Rod.from_points(points, RADIUS, stiffness=stiffness, rest="straight", damping_time=DAMPING)
     scene = Scene(rod_contact=True)
     scene.add(rod, model, friction=FRICTION)
     for cylinder in CYLINDERS:
@@ -61,7 +61,7 @@ def run(model: str = "der") -> Outcome:
     middles = np.array([frame.positions(0)[:, 2].mean() for frame in frames])
     depth = max(deepest(frame) for frame in frames)
     growth = max(after - before for before, after in pairwise(energies)) / energies[0]
-    turning = _first(np.diff(middles) > 0.0)  # it has fallen, and rises
+    turning = _first(np.diff(middles) > 0.0)  # end of the fall: the rod rises
     top = turning + int(middles[turning : turning + round(1.0 / STEP)].argmax())
     last = np.array([frame.positions(0) for frame in frames[-round(LAST / STEP) :]])
     way = float(np.linalg.norm(last - last[-1], axis=2).max())

@@ -1,7 +1,7 @@
-"""A coarse and a dense net, tied at every crossing, are thrown over spheres.
+"""A coarse and a dense net, tied at every crossing, fall over spheres (Spillmann and Teschner 2009, Fig. 16).
 
-As many points and segments as the paper's nets have: 0.8 K and 0.9 K, 1.2 K and 1.5 K. Size, material and spheres are ours: the
-paper does not tell them.
+They have as many points and segments as the paper's nets: 0.8 K and 0.9 K, 1.2 K and 1.5 K. Size, material and spheres are not
+given in the paper.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MATERIAL = Material(2e6, 1000.0, damping_time=0.01)
 SPHERES = (Sphere(0.35, (-0.4, -0.3, 0.0)), Sphere(0.3, (0.45, 0.35, 0.0)))
 GROUND = -0.6
 SECONDS = 1.5
-NETS = {"coarse": (9, 6), "dense": (20, 2)}  # knots on a side, segments between two
+NETS = {"coarse": (9, 6), "dense": (20, 2)}  # knots on a side, segments between two knots
 
 
 def throw(knots: int, between: int, seconds: float = SECONDS) -> tuple[Net, list[Frame]]:
@@ -36,7 +36,7 @@ def throw(knots: int, between: int, seconds: float = SECONDS) -> tuple[Net, list
 
 
 def deepest(net: Net, frame: Frame) -> float:
-    """Of any point of a segment in a sphere or the ground, radii; measured at eleven points of each."""
+    """Deepest penetration of a sphere or the ground, in radii, measured at eleven points of each segment."""
     x = frame.positions(0)
     s = np.linspace(0.0, 1.0, 11)[:, None, None]
     on = ((1.0 - s) * x[net.edges[:, 0]] + s * x[net.edges[:, 1]]).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Nets for experiments: their stiffness as the paper prints it, their shapes, how they are drawn."""
+"""Nets of the experiments of Spillmann and Teschner 2009: stiffness, shapes and drawing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RADIUS = 0.01  # m
 
 
 def as_printed(young: float, shear: float, stretching: float, radius: float = RADIUS) -> Stiffness:
-    """Stiffness and inertia with the formulas as they stand in the paper, (11) and below (21), which lack a factor r^2."""
+    """Stiffness and inertia by the formulas printed in the paper, (11) and below (21), which lack a factor r^2."""
     area = math.pi * radius**2
     bend = young * area / 4.0
     return Stiffness(
@@ -31,7 +31,7 @@ def as_printed(young: float, shear: float, stretching: float, radius: float = RA
 
 
 def grid(columns: int, rows: int, between: int, width: float) -> tuple[Array, Array]:
-    """A flat square net of knots in the plane z = 0 about the origin, `between` segments from knot to knot."""
+    """Points and edges of a flat net in the plane z = 0 about the origin, with `between` segments between neighbouring knots."""
     step = width / (columns - 1)
     points = [(i * step, j * step, 0.0) for j in range(rows) for i in range(columns)]
     edges: list[tuple[int, int]] = []
@@ -55,7 +55,7 @@ def add_member(
     end: tuple[float, float, float],
     segments: int,
 ) -> None:
-    """A straight piece between two points that are there already."""
+    """Adds a straight member between two existing points."""
     at = first
     for k in range(1, segments):
         s = k / segments
@@ -68,7 +68,7 @@ def add_member(
 def tubes(
     frame: Any, net_id: int, net: Net, colour: str = BLUE, radius: float | None = None, broken: Any = ()
 ) -> list[Tube]:
-    """A net in a frame: a tube for every chain."""
+    """Tubes of a net in a frame, one for each chain."""
     degree = np.bincount(net.edges.ravel(), minlength=net.vertex_count)
     chains, _ = find_chains(net.edges, degree >= 3)
     x = frame.positions(net_id)

@@ -1,4 +1,4 @@
-"""Heads of hair, drawn strand by strand from their natural curvature: a few thick curls, and many thin strands, smooth or curly."""
+"""Hair styles, generated strand by strand from natural curvatures: a few thick curls, and many thin strands, smooth or curly."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scipy.spatial import cKDTree
 
 from ...core import Rod, Stiffness
 from ...core.errors import Array
-from .clothoids import drawn
+from .clothoids import sampled
 
-HEAD = 0.1  # m
-EACH = 6  # drawn edges of an element
-MOST_DRAWINGS = 60
+HEAD = 0.1  # m, radius
+EDGES = 6  # sampled per element
+MAX_ATTEMPTS = 60
 DAMPING = 0.02  # s
 
 
@@ -26,12 +26,13 @@ class Style(NamedTuple):
     bend: float  # N m2
     mass: float  # kg/m
     curl: tuple[float, float]  # natural curvature at root and tip, 1/m
-    twist: float  # natural, 1/m
-    steep: float  # rad, above the head: the direction in which strands leave it
-    clear: float  # the part of a strand, from its root, through which no other is drawn
-    shares: tuple[float, ...]  # of strands that have 1, 2, 3 ... elements
+    twist: float  # natural twist, 1/m
+    elevation: float  # rad, angle between the head and the strand at its root
+    clear: float  # part of a strand, from its root, that no other strand may intersect initially
+    shares: tuple[float, ...]  # fractions of strands with 1, 2, 3 ... elements
 
     def elements(self) -> list[int]:
+        """Number of elements of each strand."""
         ends = np.round(np.cumsum(self.shares) * self.strands).astype(int)
         return [int(np.searchsorted(ends, k, side="right")) + 1 for k in range(self.strands)]
 
@@ -41,38 +42,43 @@ STYLISED = Style(
     "100 curls", 100, 2e-3, (0.22, 0.32), 2e-5, 4e-3, (15.0, 80.0), 12.0, UPRIGHT, 1.0, (0.65, 0.2, 0.1, 0.05)
 )
 SMOOTH = Style("smooth", 662, 5e-4, (0.18, 0.24), 1e-6, 2e-4, (9.0, 9.0), 0.0, UPRIGHT, 0.0, (0.0, 0.0, 0.0, 1.0))
-# The axes around which these wind stand upright on the head. Roots hardly give way.
-CURLY = SMOOTH._replace(name="curly", bend=2e-6, curl=(60.0, 90.0), twist=25.0, steep=math.atan2(25.0, 60.0), clear=0.1)
+# The axes of these helices are normal to the head.
+CURLY = SMOOTH._replace(
+    name="curly", bend=2e-6, curl=(60.0, 90.0), twist=25.0, elevation=math.atan2(25.0, 60.0), clear=0.1
+)
 
 
 class Strand(NamedTuple):
     kappa: Array  # (elements + 1, 3) twist and curvatures
     length: float
-    frame: Array  # of the root
-    root: Array
+    frame: Array  # (3, 3) at the root
+    root: Array  # (3,) m
 
     def points(self, times: int = 1) -> tuple[Array, Array]:
-        return drawn(self.kappa, self.length, times * EACH * (len(self.kappa) - 1), self.root, self.frame)
+        """Points and frames, sampled with `times` as many edges as a rod has."""
+        return sampled(self.kappa, self.length, times * EDGES * (len(self.kappa) - 1), self.root, self.frame)
 
 
 def strands(style: Style) -> list[tuple[Rod, int]]:
-    """Rods and their elements; roots all over the upper part of the head, as evenly as sunflower seeds, each strand outwards."""
+    """Rods and their numbers of elements. Roots are distributed evenly over the upper part of the head by a Fibonacci lattice."""
     rng = np.random.default_rng(7)
     counts = rng.permutation(style.elements())
     grown = [_strand(style, k, int(counts[k]), rng) for k in range(style.strands)]
     if style.twist > 0.0:
-        for _ in range(MOST_DRAWINGS):
-            through = _through_others(grown, style)
-            for k in sorted(through):
+        for _ in range(MAX_ATTEMPTS):
+            crossing = _crossing(grown, style)
+            for k in sorted(crossing):
                 grown[k] = _strand(style, k, int(counts[k]), rng)
-            if not through:
+            if not crossing:
                 break
-    made_of = Stiffness(1e3, style.bend, style.bend, 0.8 * style.bend, style.mass, 0.5 * style.mass * style.radius**2)
+    stiffness = Stiffness(1e3, style.bend, style.bend, 0.8 * style.bend, style.mass, 0.5 * style.mass * style.radius**2)
     rods = []
     for strand in grown:
         points, frames = strand.points()
         directors = 0.5 * (frames[1:, :, 1] + frames[:-1, :, 1])
-        rod = Rod.from_points(points, radius=style.radius, stiffness=made_of, director=directors, damping_time=DAMPING)
+        rod = Rod.from_points(
+            points, radius=style.radius, stiffness=stiffness, director=directors, damping_time=DAMPING
+        )
         rods.append((rod, len(strand.kappa) - 1))
     return rods
 
@@ -85,24 +91,20 @@ def _strand(style: Style, k: int, elements: int, rng: np.random.Generator) -> St
     side = np.cross(outwards, [0.0, 0.0, 1.0])
     side /= max(float(np.linalg.norm(side)), 1e-9)
     bends = np.linspace(*style.curl, elements + 1) * rng.uniform(0.85, 1.15)
-    twist, tangent, first = (
-        0.0,
-        outwards,
-        side,
-    )  # a smooth strand bends downwards; a curl to any side, to the left or right
-    if style.twist > 0.0:
+    twist, tangent, first = 0.0, outwards, side  # a smooth strand bends downwards
+    if style.twist > 0.0:  # a curl bends in a random direction, with a random handedness
         twist, spin = style.twist * rng.choice([-1.0, 1.0]), rng.uniform(0.0, 2.0 * math.pi)
         along = math.cos(spin) * side + math.sin(spin) * np.cross(outwards, side)
-        tangent = math.sin(style.steep) * outwards + math.cos(style.steep) * along
-        first = math.copysign(1.0, twist) * (math.cos(style.steep) * outwards - math.sin(style.steep) * along)
+        tangent = math.sin(style.elevation) * outwards + math.cos(style.elevation) * along
+        first = math.copysign(1.0, twist) * (math.cos(style.elevation) * outwards - math.sin(style.elevation) * along)
     kappa = np.stack([np.full(elements + 1, twist), bends, 0.0 * bends], axis=1)
     frame = np.stack([tangent, first, np.cross(tangent, first)], axis=1)
     return Strand(kappa, rng.uniform(*style.length), frame, (HEAD + 1.02 * style.radius) * outwards)
 
 
-def _through_others(grown: list[Strand], style: Style) -> set[int]:
-    """Numbers of strands that are drawn through others, so far as these are to be clear."""
-    points = [s.points(math.ceil(s.length / (0.5 * style.radius * EACH * (len(s.kappa) - 1))))[0] for s in grown]
+def _crossing(grown: list[Strand], style: Style) -> set[int]:
+    """Indices of strands that intersect the clear part of another strand."""
+    points = [s.points(math.ceil(s.length / (0.5 * style.radius * EDGES * (len(s.kappa) - 1))))[0] for s in grown]
     owner = np.repeat(np.arange(len(points)), [len(x) for x in points])
     x = np.concatenate(points)
     clear = np.flatnonzero(np.concatenate([np.linspace(0.0, 1.0, len(p)) for p in points]) <= style.clear)

@@ -1,7 +1,7 @@
-"""A ball of 100 kg on a rope of ten grams, at 24 frames a second: it hangs still, and swings as a pendulum should.
+"""A ball of 100 kg on a rope of ten grams, at 24 frames per second: it hangs at rest, and swings with the period of a pendulum.
 
-Its period is that of a rigid ball about the upper end of the rope, (I + M l^2) / (M g l), for a finite angle; the rope, some ten
-thousand times lighter, changes nothing.
+The period is that of a rigid ball about the upper end of the rope, (I + M l^2) / (M g l), at a finite angle; the rope, ten
+thousand times lighter, does not change it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .pendulum import period
 MASS, BALL = 100.0, 0.15  # kg, m
 LENGTH = 2.0
 FIBRE = Material(young_modulus=100e9, density=1440.0)  # aramid
-ROPE = math.sqrt(0.010 / (FIBRE.density * math.pi * LENGTH))  # m: the radius that makes it weigh ten grams
+ROPE = math.sqrt(0.010 / (FIBRE.density * math.pi * LENGTH))  # m: radius of a rope of ten grams
 SEGMENTS = 40
 ANGLE = 0.3  # rad
 FRAME_RATE = 24.0
 
 
 def hang(angle: float, seconds: float) -> tuple[list[Frame], float, int]:
-    """Frames, and the weight of the rope in kg; the rope is the only one, the ball the only body."""
+    """Frames of a scene of one rope and one ball, the mass of the rope, kg, and the number of substeps."""
     down = np.array([math.sin(angle), 0.0, -math.cos(angle)])
     area = math.pi * ROPE**2
     stretch = 1.0 + MASS * 9.81 * math.cos(angle) / (FIBRE.young_modulus * area)
@@ -42,7 +42,7 @@ def hang(angle: float, seconds: float) -> tuple[list[Frame], float, int]:
 
 
 def expected_period(arm: float) -> float:
-    """Of a rigid pendulum with this amplitude: by the arithmetic-geometric mean."""
+    """Period of a rigid pendulum at finite amplitude, by the arithmetic-geometric mean."""
     about = 0.4 * MASS * BALL**2 + MASS * arm**2
     a, b = 1.0, math.cos(0.5 * ANGLE)
     for _ in range(5):
@@ -50,15 +50,15 @@ def expected_period(arm: float) -> float:
     return 2.0 * math.pi * math.sqrt(about / (MASS * 9.81 * arm)) / a
 
 
-def places(frames: list[Frame]) -> Array:
+def positions_of_ball(frames: list[Frame]) -> Array:
     return np.array([frame.body_position(0) for frame in frames])
 
 
 def run() -> Outcome:
     still, rope, substeps = hang(0.0, 5.0)
     swinging, _, _ = hang(ANGLE, 15.0)
-    at = places(still)
-    x = places(swinging)
+    at = positions_of_ball(still)
+    x = positions_of_ball(swinging)
     times = np.array([frame.time for frame in swinging])
     arm = float(np.linalg.norm(x, axis=1).mean())
     energy = np.array([frame.report.energies.total for frame in swinging])

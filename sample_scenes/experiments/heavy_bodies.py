@@ -1,7 +1,7 @@
-"""Two heavy bodies fall on two trusses.
+"""Two heavy bodies fall on two trusses (Spillmann and Teschner 2009, Fig. 1).
 
-The paper shows it without numbers: the trusses' material is that of its other trusses, size and weight are ours. Each truss is held
-at its two ends and catches a box; they swing together until the air has taken the motion out.
+The paper gives no parameters: the material is that of its other trusses, size and mass are ours. Each truss is held at its two
+ends and catches a box; both oscillate until drag has dissipated the motion.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECONDS, RATE = 2.0, 24
 
 
 def truss(y: float) -> tuple[Array, Array]:
-    """A ladder with crosses, along x, its middle at y."""
+    """Points and edges of a cross-braced ladder along x, centred at y."""
     points = [(LENGTH * (i / CELLS - 0.5), y + WIDTH * (j - 0.5), 0.0) for i in range(CELLS + 1) for j in range(2)]
     edges: list[tuple[int, int]] = []
     for i in range(CELLS):
@@ -52,7 +52,7 @@ def dropped(seconds: float = SECONDS) -> tuple[list[Net], list[Frame]]:
 
 
 def clearance(net: Net, frame: Frame, rod: int, body: int) -> float:
-    """How far the nearest point of a truss is from the box, m; below zero it is inside. Seen at eleven points of each segment."""
+    """Smallest distance of a truss from the box, m, negative inside; measured at eleven points of each segment."""
     x, s = frame.positions(rod), np.linspace(0.0, 1.0, 11)[:, None, None]
     on = ((1.0 - s) * x[net.edges[:, 0]] + s * x[net.edges[:, 1]]).reshape(-1, 3)
     local = (on - frame.body_position(body)) @ frame.body_rotation(body)

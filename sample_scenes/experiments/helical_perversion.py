@@ -1,8 +1,8 @@
-"""Helical perversion: a spring pulled flat and let go again becomes two helices of opposite hands.
+"""Helical perversion: a spring that is straightened and released becomes two helices of opposite handedness.
 
-The spring is a ribbon wound to a right-handed helix. Its ends are pulled apart and one is turned back by all coils, which takes
-the windings out: it becomes straight and flat. With no windings to go back to, its ends are brought together again: one half
-winds to the right, the other to the left, with a perversion between.
+The spring is a ribbon wound to a right-handed helix. Its ends are pulled apart and one is rotated back by all coils, which
+removes the windings: it becomes straight and flat. Then the ends are brought together again: one half winds to the right, the
+other to the left, with a perversion between them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ...core.errors import Array
 from ...core.run.simulation import Frame
 from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
-COILS, RADIUS, PITCH = 6, 1.0, 0.1  # of the natural shape; m
+COILS, RADIUS, PITCH = 6, 1.0, 0.1  # number of coils; m; m: the natural shape
 SEGMENTS = 28 * COILS
-RIBBON = Stiffness(1e5, 1.0, 6.0, 0.8, mass_per_length=1.0, inertia_per_length=1e-2)  # it bends easily towards its axis
-HALF_AXES = (0.03, 0.09)  # m, as it is drawn
+RIBBON = Stiffness(1e5, 1.0, 6.0, 0.8, mass_per_length=1.0, inertia_per_length=1e-2)  # bends easily towards its axis
+HALF_AXES = (0.03, 0.09)  # m, as drawn
 DRAG = 0.2  # 1/s
-PULL, UNWIND, RELEASE, REST = 60.0, 60.0, 600.0, 100.0  # s, one after the other
-FLAT, RELEASED = 0.9999, 0.5  # distance of the ends, of the length
+PULL, UNWIND, RELEASE, REST = 60.0, 60.0, 600.0, 100.0  # s, durations of the phases
+FLAT, RELEASED = 0.9999, 0.5  # distance of the ends relative to the length
 FRAMES = 4  # per second
 MODEL = "der2008"
 
 
 def natural_shape() -> tuple[Array, Array]:
-    """Points, and directors of the edges: the first lies in the curvature's direction, so that bending is about the second."""
+    """Points and first directors of the edges; these point along the curvature, so that the ribbon bends about the second."""
     angle = 2.0 * math.pi * COILS * np.linspace(0.0, 1.0, SEGMENTS + 1)
     along = PITCH * angle / (2.0 * math.pi)
     points = np.stack([along, RADIUS * np.cos(angle), RADIUS * np.sin(angle)], axis=1)
@@ -40,7 +40,7 @@ def natural_shape() -> tuple[Array, Array]:
 
 
 def windings(points: Array) -> Array:
-    """Turns about the line between the ends, right-handed ones positive, from the start to each vertex."""
+    """Turns about the line between the ends, right-handed positive, accumulated from the start to each vertex."""
     axis = points[-1] - points[0]
     axis = axis / np.linalg.norm(axis)
     t = np.diff(points, axis=0)
@@ -53,7 +53,7 @@ def windings(points: Array) -> Array:
     return turns
 
 
-class Course(NamedTuple):
+class History(NamedTuple):
     rod: Rod
     frames: list[Frame]
 
@@ -61,11 +61,12 @@ class Course(NamedTuple):
         return self.frames[round(time * FRAMES)]
 
 
-def pulled_and_released(model: str = MODEL) -> Course:
-    """Both ends are held. They are pulled apart, until their tangents lie along the axis; then one is turned back by all coils."""
+def pulled_and_released(model: str = MODEL) -> History:
+    """Both ends are clamped. They are pulled apart until their tangents are axial; one is rotated back by all coils; then
+    released."""
     points, directors = natural_shape()
     rod = Rod.from_points(points, 0.05, stiffness=RIBBON, director=directors)
-    rise = math.atan2(2.0 * math.pi * RADIUS, PITCH)  # from the axis to the tangent
+    rise = math.atan2(2.0 * math.pi * RADIUS, PITCH)  # angle between axis and tangent
     middle, natural = points.mean(axis=0) * [1.0, 0.0, 0.0], points[-1, 0] - points[0, 0]
 
     def span(time: float) -> float:
@@ -85,11 +86,11 @@ def pulled_and_released(model: str = MODEL) -> Course:
     unwound = 2.0 * math.pi * COILS
     scene.clamp(0, "end", lambda time: held(1.0, time), spin=lambda time: -unwound * _smooth((time - PULL) / UNWIND))
     sim = Simulation(scene, frame_rate=FRAMES, substeps=2)
-    return Course(rod, list(sim.frames(1, 1 + round((PULL + UNWIND + RELEASE + REST) * FRAMES))))
+    return History(rod, list(sim.frames(1, 1 + round((PULL + UNWIND + RELEASE + REST) * FRAMES))))
 
 
 def _smooth(x: float) -> float:
-    """From 0 to 1, beginning and ending slowly."""
+    """Smoothstep from 0 to 1."""
     x = min(max(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)
 
@@ -99,9 +100,9 @@ def run() -> Outcome:
     natural, flat, half = (spring.at(t) for t in (0.0, PULL + UNWIND, PULL + UNWIND + 0.5 * RELEASE))
     last = spring.frames[-1]
     drawn, straight, ended = (windings(frame.positions(0)) for frame in (natural, flat, last))
-    turn = int(np.argmax(np.abs(ended)))  # where the windings change their hand: the perversion
+    turn = int(np.argmax(np.abs(ended)))  # the perversion: the windings change their handedness
     first, second, middle = ended[turn], ended[-1] - ended[turn], ended[SEGMENTS // 2]
-    per_coil = np.sign(np.round(np.diff(ended[:: SEGMENTS // (2 * COILS)]), 1))  # half a coil at a time
+    per_coil = np.sign(np.round(np.diff(ended[:: SEGMENTS // (2 * COILS)]), 1))  # per half coil
     changes = int(np.count_nonzero(np.diff(per_coil[per_coil != 0.0])))
     stretch = max(
         float(np.abs(np.linalg.norm(np.diff(f.positions(0), axis=0), axis=1) / spring.rod.rest_lengths - 1.0).max())
@@ -109,16 +110,16 @@ def run() -> Outcome:
     )
     numbers = [
         Number.near("windings of the natural shape", float(drawn[-1]), float(COILS), 0.01, "turns"),
-        Number.between("windings when it is flat", abs(float(straight[-1])), 0.0, 1.5, "turns"),
+        Number.between("windings when straightened", abs(float(straight[-1])), 0.0, 1.5, "turns"),
         Number.between("windings of the first half", float(middle), 1.0, math.inf, "turns", "right-handed"),
         Number.between(
             "windings of the second half", float(ended[-1] - middle), -math.inf, -0.5, "turns", "left-handed"
         ),
         Number.between("windings before the perversion", float(first), 1.5, math.inf, "turns"),
-        Number.between("windings behind it", float(second), -math.inf, -1.5, "turns"),
-        Number.equal("changes of hand", changes, 1, says="one perversion"),
-        Number.between("place of the perversion", turn / SEGMENTS, 0.25, 0.75, says="not at an end"),
-        Number.between("edges longer or shorter by", stretch, 0.0, 1e-8, says="inextensible"),
+        Number.between("windings after the perversion", float(second), -math.inf, -1.5, "turns"),
+        Number.equal("changes of handedness", changes, 1, says="one perversion"),
+        Number.between("relative position of the perversion", turn / SEGMENTS, 0.25, 0.75, says="not at an end"),
+        Number.between("largest stretch of an edge", stretch, 0.0, 1e-8, says="inextensible"),
     ]
     moments = [
         Moment(
@@ -128,21 +129,21 @@ def run() -> Outcome:
         )
         for title, frame in (
             ("natural shape", natural),
-            ("pulled flat", flat),
+            ("straightened", flat),
             ("on the way back", half),
             ("two helices and a perversion", last),
         )
     ]
     s = np.linspace(0.0, spring.rod.length, SEGMENTS + 1)
     plot = Plot(
-        "Windings from the start to a place along the spring, right-handed ones positive",
+        "Windings from the start along the spring, right-handed positive",
         "arc length (m)",
         "turns",
         [
             Series(s, drawn, "natural shape", "-", "#7a828e"),
-            Series(s, straight, "pulled flat", "--", "#2b2f36"),
-            Series(s[: turn + 1], ended[: turn + 1], "brought together, one half", "-", BLUE),
-            Series(s[turn:], ended[turn:], "and the other", "-", RED),
+            Series(s, straight, "straightened", "--", "#2b2f36"),
+            Series(s[: turn + 1], ended[: turn + 1], "released, first half", "-", BLUE),
+            Series(s[turn:], ended[turn:], "released, second half", "-", RED),
         ],
     )
     caption = (

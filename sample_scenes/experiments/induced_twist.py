@@ -1,8 +1,8 @@
-"""Induced twist: a free rod, one end held, is twisted at the other.
+"""Induced twist: a free rod, held at one end, is twisted at the other.
 
-If the section at the far end may turn, the rod turns as a whole and has no twist, however fast it is turned: material frames are
-quasistatic. If its frame is held, and its place is not, the rod stays straight up to a torque of 2 pi EI / L and then leaves its
-axis. For with no force at that end, EI w'' turns at the rate M / EI along the rod, and w' comes back to zero after a whole turn.
+If the section at the far end may rotate, the rod rotates as a whole without twist, however fast: material frames are quasistatic.
+If its frame is held but not its position, the rod stays straight up to a torque of 2 pi EI / L and then buckles. For without a
+force at that end, EI w'' rotates at the rate M / EI along the rod, and w' returns to zero after a full turn.
 """
 
 from __future__ import annotations
@@ -19,34 +19,36 @@ from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, T
 
 LENGTH, SEGMENTS = 1.0, 60
 TWIST = 0.7  # GJ, N m2; EI is 1
-UNEVEN = 1e-6  # m, from its axis at the start
+PERTURBATION = 1e-6  # m, initial perturbation
 FRAMES = 24
 DRAG = 2.0  # 1/s
 MODEL = "der2008"
 
 
 def threshold() -> float:
-    """Angle between the frames of the two ends."""
+    """Critical angle between the frames of the two ends, rad."""
     return 2.0 * math.pi / TWIST
 
 
 def rod(twist: float = 0.0, segments: int = SEGMENTS) -> Rod:
     s = np.linspace(0.0, LENGTH, segments + 1)
-    # Somewhat along the mode that grows first, which begins and ends along the axis.
-    points = np.stack([s, UNEVEN * (1.0 - np.cos(2.0 * math.pi * s)), UNEVEN * np.sin(2.0 * math.pi * s) * s], axis=1)
-    made_of = Stiffness(1e5, 1.0, 1.0, TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
-    return Rod.from_points(points, 0.01, stiffness=made_of, rest="straight", twist=twist)
+    # Perturbed along the critical mode, whose ends are tangent to the axis.
+    points = np.stack(
+        [s, PERTURBATION * (1.0 - np.cos(2.0 * math.pi * s)), PERTURBATION * np.sin(2.0 * math.pi * s) * s], axis=1
+    )
+    stiffness = Stiffness(1e5, 1.0, 1.0, TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
+    return Rod.from_points(points, 0.01, stiffness=stiffness, rest="straight", twist=twist)
 
 
 def leaves(twist: float, model: str = MODEL, seconds: float = 20.0) -> bool:
-    """Whether a rod with so much twist leaves its axis: frames of both ends are held, and the place of one."""
+    """Whether a rod with this twist buckles if the frames of both ends and the position of one are held."""
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     one = rod(twist)
     scene.add(one, model)
     scene.clamp(0, "start")
     scene.orient(0, "end")
     frames = Simulation(scene, frame_rate=FRAMES, substeps=1).frames(1, 1 + round(seconds * FRAMES))
-    return any(np.abs(frame.positions(0)[:, 1:]).max() > 1000.0 * UNEVEN for frame in frames)
+    return any(np.abs(frame.positions(0)[:, 1:]).max() > 1000.0 * PERTURBATION for frame in frames)
 
 
 def critical_twist(model: str = MODEL) -> float:
@@ -57,15 +59,15 @@ def critical_twist(model: str = MODEL) -> float:
     return 0.5 * (low + high)
 
 
-class Course(NamedTuple):
+class History(NamedTuple):
     rod: Rod
     frames: list[Frame]
     angle: Array
-    energy: Array  # of twist, J
+    energy: Array  # twisting energy, J
 
 
-def wound(held: bool, turns: float, seconds: float) -> Course:
-    """Turned evenly at its start; at its end the frame is held or free."""
+def wound(held: bool, turns: float, seconds: float) -> History:
+    """Rotates the start at a constant rate; the frame at the end is held or free."""
     one = rod()
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=DRAG)
     scene.add(one, MODEL)
@@ -75,7 +77,7 @@ def wound(held: bool, turns: float, seconds: float) -> Course:
     frames = list(Simulation(scene, frame_rate=FRAMES, substeps=1).frames(1, 1 + round(1.05 * seconds * FRAMES)))
     times = np.array([frame.time for frame in frames])
     energy = np.array([frame.report.energies.twist for frame in frames])
-    return Course(one, frames, 2.0 * math.pi * turns * np.minimum(times / seconds, 1.0), energy)
+    return History(one, frames, 2.0 * math.pi * turns * np.minimum(times / seconds, 1.0), energy)
 
 
 def run() -> Outcome:
@@ -85,21 +87,25 @@ def run() -> Outcome:
     buckled = int(np.argmax(aside > 0.02))
     followed = math.acos(float(np.clip(free.frames[-1].directors(0)[-1] @ free.frames[0].directors(0)[-1], -1.0, 1.0)))
     numbers = [
-        Number.near("twist at which the held rod leaves its axis", critical, threshold(), 0.01, "rad", "2π EI/GJ"),
+        Number.near("critical twist of the rod with held frame", critical, threshold(), 0.01, "rad", "2π EI/GJ"),
         Number.between(
-            "twist when it has, turned slowly", float(held.angle[buckled]), 0.95 * threshold(), 1.3 * threshold(), "rad"
+            "twist at buckling, rotated slowly",
+            float(held.angle[buckled]),
+            0.95 * threshold(),
+            1.3 * threshold(),
+            "rad",
         ),
         Number.between(
-            "its energy of twist at last, of the largest",
+            "final / largest twisting energy",
             float(held.energy[-1] / held.energy.max()),
             0.0,
             0.01,
-            says="a loop goes over the end: two turns are none",
+            says="a loop passes over the end and removes two turns",
         ),
-        Number.between("energy of twist of the free rod, at most", float(free.energy.max()), 0.0, 1e-15, "J", "none"),
-        Number.between("its far end lags behind by", followed, 0.0, 1e-4, "rad", "after two turns"),
+        Number.between("largest twisting energy of the free rod", float(free.energy.max()), 0.0, 1e-15, "J", "none"),
+        Number.between("lag of its far end", followed, 0.0, 1e-4, "rad", "after two turns"),
         Number.between(
-            "it leaves its axis by", float(np.abs(free.frames[-1].positions(0)[:, 1:]).max()), 0.0, 10.0 * UNEVEN, "m"
+            "its deflection", float(np.abs(free.frames[-1].positions(0)[:, 1:]).max()), 0.0, 10.0 * PERTURBATION, "m"
         ),
     ]
     shown = [0, buckled, int(np.argmax(aside)), len(held.frames) - 1]
@@ -110,16 +116,16 @@ def run() -> Outcome:
     turns = held.angle / (2.0 * math.pi)
     plots = [
         Plot(
-            "Away from the axis", "turns of the start", "m",
+            "Deflection from the axis", "turns of the start", "m",
             [
-                Series(turns, aside, "frame of the end held", "-", BLUE),
+                Series(turns, aside, "frame held", "-", BLUE),
                 Series([threshold() / (2.0 * math.pi)] * 2, [0.0, float(aside.max())], "2π EI/GJ", "--", "#7a828e"),
             ],
         ),
         Plot(
-            "Energy of twist", "turns of the start", "J",
+            "Twisting energy", "turns of the start", "J",
             [
-                Series(turns, held.energy, "frame of the end held", "-", BLUE),
+                Series(turns, held.energy, "frame held", "-", BLUE),
                 Series(free.angle / (2.0 * math.pi), free.energy, "free", "-", RED),
             ],
         ),

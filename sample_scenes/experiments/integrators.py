@@ -1,4 +1,4 @@
-"""The integrators that the paper holds its series against, compiled as well as those are: R' = R [kappa]x, r' = R e0."""
+"""Integrators of R' = R [kappa]x, r' = R e0 that the paper compares its power series with, compiled like the series."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EULER, LIE_EULER, RK2, RK4 = range(4)
 
 @part
 def _slope(y: Array, k0: float, k1: float, k2: float, out: Array) -> None:
-    """y: the frame row by row, then the place."""
+    """Derivative along the arc of y (12,): the frame row by row, then the position."""
     for i in range(3):
         a, b, c = y[3 * i], y[3 * i + 1], y[3 * i + 2]
         out[3 * i] = b * k2 - c * k1
@@ -23,7 +23,7 @@ def _slope(y: Array, k0: float, k1: float, k2: float, out: Array) -> None:
 
 @kernel
 def integrate(first: Array, last: Array, length: float, steps: int, scheme: int, y: Array, work: Array) -> None:
-    """y (12,) goes from the beginning of the element to its end; work is (5, 12)."""
+    """Integrates y (12,) from the start of the element to its end; `work` (5, 12) is scratch."""
     h = length / steps
     g0, g1, g2 = (last[0] - first[0]) / steps, (last[1] - first[1]) / steps, (last[2] - first[2]) / steps
     one, two, three, four, at = work[0], work[1], work[2], work[3], work[4]
@@ -62,7 +62,7 @@ def integrate(first: Array, last: Array, length: float, steps: int, scheme: int,
                 y[m] += h / 6.0 * (one[m] + 2.0 * two[m] + 2.0 * three[m] + four[m])
 
 
-def _of(scheme: int):
+def _integrator(scheme: int):
     def run(first: Array, last: Array, length: float, steps: int) -> tuple[Array, Array]:
         y = np.concatenate([np.eye(3).ravel(), np.zeros(3)])
         integrate(first, last, length, steps, scheme, y, np.zeros((5, 12)))
@@ -71,7 +71,12 @@ def _of(scheme: int):
     return run
 
 
-INTEGRATORS = {"Euler": _of(EULER), "Lie-Euler": _of(LIE_EULER), "RK2": _of(RK2), "RK4": _of(RK4)}
+INTEGRATORS = {
+    "Euler": _integrator(EULER),
+    "Lie-Euler": _integrator(LIE_EULER),
+    "RK2": _integrator(RK2),
+    "RK4": _integrator(RK4),
+}
 
 
 def warm_up(first: Array, last: Array, length: float) -> None:

@@ -1,7 +1,8 @@
-"""A loose overhand knot is drawn tight by 200 N, and then by up to 20,000 N.
+"""A loose overhand knot is pulled tight by 200 N, and then by up to 20,000 N (Zhao et al. 2022, Figs. 13 and 15).
 
-Material, radius, forces, 100 segments and the time step are the paper's; it says nothing of length and friction. One end is
-pinned, and so pulls back with what pulls at the other: were both free, the whole knot would fly about, being of a few grams.
+Material, radius, forces, 100 segments and the time step are the paper's; it does not give length and friction. One end is pinned
+and reacts with the force that acts on the other: with two free ends the knot, which weighs a few grams, would be accelerated
+away.
 """
 
 from __future__ import annotations
@@ -20,22 +21,25 @@ from .overlap import in_itself
 SEGMENTS = 100
 LENGTH = 5.2  # m
 RADIUS = 0.03  # m
-MODULUS = 20e6  # Pa, Young's and shear modulus alike
+MODULUS = 20e6  # Pa, Young's modulus and shear modulus
 DENSITY = 0.1  # kg/m3
-INEXTENSIBLE = 1e8  # N: the paper's rod does not stretch at all
-KEPT = {"der": 1e-3, "compact": 1e-12}  # the length, by rods that hardly stretch and by rods that can't
+INEXTENSIBLE = 1e8  # N; the rod of the paper is inextensible
+LENGTH_TOLERANCE = {
+    "der": 1e-3,
+    "compact": 1e-12,
+}  # admissible relative change of length, for nearly and exactly inextensible rods
 FRICTION = 0.1
 STEP = 0.003  # s
 WEAK, STRONG = 200.0, 20_000.0  # N
-# s in which the weak force is reached: all at once it would fling the rod about, which weighs a gram. Were a compact one drawn as
-# slowly as the other, with these long steps, it would slip out of its own loop before that is drawn shut.
-DRAWN = {"der": 0.1, "compact": 0.03}
-TIGHT, GROWN, SECONDS = 0.24, 0.6, 0.69  # s: up to when it pulls; when the strong one has been reached; the end
-LAST = 0.03  # s, in which it must be still
+# s in which the weak force is reached; applied at once it would fling the rod, which weighs a gram. A compact rod pulled as
+# slowly as the other would, with these long steps, slip out of its own loop before it closes.
+RAMP = {"der": 0.1, "compact": 0.03}
+TIGHT, GROWN, SECONDS = 0.24, 0.6, 0.69  # s: end of the weak force; strong force reached; end
+LAST = 0.03  # s, in which it must be at rest
 
 
 def loose_knot() -> Array:
-    """A trefoil cut open (A. R. Shastri's polynomials), its ends on the x axis."""
+    """An open trefoil (A. R. Shastri's polynomials) with its ends on the x axis."""
     t = np.linspace(-2.05, 2.05, 20_001)
     curve = np.stack([t**3 - 3.0 * t, t**4 - 4.0 * t**2, 1.2 * (t**5 / 5.0 - 2.0 * t)], axis=1)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
@@ -49,18 +53,18 @@ def loose_knot() -> Array:
 
 
 def pull(t: float, model: str = "der") -> float:
-    """N"""
+    """Pulling force at time t, N."""
     grown = min(max((t - TIGHT) / (GROWN - TIGHT), 0.0), 1.0)
-    return float(WEAK * min(t / DRAWN[model], 1.0) * (STRONG / WEAK) ** grown)
+    return float(WEAK * min(t / RAMP[model], 1.0) * (STRONG / WEAK) ** grown)
 
 
 def simulation(threads: int | None = None, model: str = "der", contact: str = "coulomb") -> tuple[Rod, Simulation]:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     bend = MODULUS * inertia
-    made_of = Stiffness(
+    stiffness = Stiffness(
         INEXTENSIBLE, bend, bend, 2.0 * bend, mass_per_length=DENSITY * area, inertia_per_length=2.0 * DENSITY * inertia
     )
-    rod = Rod.from_points(loose_knot(), RADIUS, stiffness=made_of, rest="straight")
+    rod = Rod.from_points(loose_knot(), RADIUS, stiffness=stiffness, rest="straight")
     scene = Scene(gravity=(0.0, 0.0, 0.0), rod_contact=True)
     scene.add(rod, model, friction=FRICTION if contact == "coulomb" else 0.0)
     scene.pin(0, "start")
@@ -77,25 +81,27 @@ def run(model: str = "der") -> Outcome:
     rod, sim = simulation(model=model)
     frames, seconds = [sim.current()], []
     for _ in range(round(SECONDS / STEP)):
-        start = time.perf_counter()
+        start = time.process_time()
         frames.append(sim.step_frame())
-        seconds.append(time.perf_counter() - start)
-    return told(rod, frames, float(np.mean(seconds)), model)
+        seconds.append(time.process_time() - start)
+    return outcome_of(rod, frames, float(np.mean(seconds)), model)
 
 
-def told(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Outcome:
-    """Of all frames, and how long one took."""
+def outcome_of(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Outcome:
+    """Numbers and picture of all frames; `seconds` is the processor time of one."""
     times = np.array([frame.time for frame in frames])
     spans = np.array([span(frame) for frame in frames])
     lengths = np.array([np.linalg.norm(np.diff(frame.positions(0), axis=0), axis=1).sum() for frame in frames])
     weak = int(np.flatnonzero(times <= TIGHT)[-1])
-    looks = [frame for k, frame in enumerate(frames) if k % 10 == 0] + [frames[-1]]
+    samples = [frame for k, frame in enumerate(frames) if k % 10 == 0] + [frames[-1]]
     last = round(LAST / STEP)
-    ways = [_way(frames[k - last : k + 1]) / RADIUS for k in (weak, len(frames) - 1)]
+    ways = [_motion(frames[k - last : k + 1]) / RADIUS for k in (weak, len(frames) - 1)]
 
     numbers = [
-        Number.equal("looks at which it is a trefoil", sum(is_trefoil(f.positions(0), False) for f in looks), len(looks)),
-        Number.between("length changes by", float(np.abs(lengths / LENGTH - 1.0).max()), 0.0, KEPT[model], says="inextensible"),
+        Number.equal("samples at which it is a trefoil", sum(is_trefoil(f.positions(0), False) for f in samples), len(samples)),
+        Number.between(
+            "length changes by", float(np.abs(lengths / LENGTH - 1.0).max()), 0.0, LENGTH_TOLERANCE[model], says="inextensible"
+        ),
         Number("taken up by the knot at 200 N", LENGTH - spans[weak], "m"),
         Number.between("at 20,000 N", LENGTH - spans[-1], 0.0, 0.5 * (LENGTH - spans[weak]), "m", "much tighter"),
         *(
@@ -103,7 +109,7 @@ def told(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Outcome:
             for force, way in zip((WEAK, STRONG), ways, strict=True)
         ),
         Number.between("overlaps itself at the end", in_itself(frames[-1].positions(0), RADIUS) / RADIUS, -1, 0.02, "radii"),
-        Number("mean time of a step", 1e3 * seconds, "ms"),
+        Number("mean processor time of a step", 1e3 * seconds, "ms"),
     ]  # fmt: skip
     shown = [0, 2, weak, *(int(np.flatnonzero(times >= t)[0]) for t in (_when(1000.0), _when(4000.0))), len(frames) - 1]
     moments = [
@@ -128,14 +134,14 @@ def _when(force: float) -> float:
     return TIGHT + (GROWN - TIGHT) * math.log(force / WEAK) / math.log(STRONG / WEAK)
 
 
-def _way(frames: list[Frame]) -> float:
-    """Metres that any vertex is from where it ends, at most. The distance of the ends would not tell of a knot that trembles."""
+def _motion(frames: list[Frame]) -> float:
+    """Largest distance of a vertex from its final position, m. The distance of the ends would not reveal a trembling knot."""
     x = np.array([frame.positions(0) for frame in frames])
     return float(np.linalg.norm(x - x[-1], axis=2).max())
 
 
 def _camera(frame: Frame, tall: float) -> Camera:
-    """With the knot in the middle."""
+    """Camera with the knot in the centre."""
     x = frame.positions(0)
     bent = np.linalg.norm(x[2:] - 2.0 * x[1:-1] + x[:-2], axis=1)
     centre = (bent[:, None] * x[1:-1]).sum(axis=0) / bent.sum()

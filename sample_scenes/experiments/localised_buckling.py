@@ -1,10 +1,10 @@
-"""Localised helical buckling: a twisted rod whose ends are moved together curls up in one place.
+"""Localised helical buckling of a twisted rod whose ends are moved together (Bergou et al. 2008, Fig. 7).
 
-With the parameters of the paper, for a rod of even segments and for one with segments half as long on one side. The ends
-are clamped, 27 turns apart, and approach each other; then the rod settles. How far its tangent leans away from the axis, phi,
-follows the solution for an infinitely long rod (van der Heijden and Thompson, 2000),
-    (cos phi - cos phi0) / (1 - cos phi0) = tanh^2(s / s*),
-better and better as the rod is refined.
+With the parameters of the paper, for a uniform mesh and for one that is refined on one side. The ends are clamped, 27 turns
+apart, and approach each other; then the rod settles. The angle phi between tangent and axis converges under refinement to the
+solution for an infinitely long rod (van der Heijden and Thompson, 2000),
+
+    (cos phi - cos phi0) / (1 - cos phi0) = tanh^2(s / s*).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .outcome import BLUE, GREEN, ORANGE, RED, Camera, Moment, Number, Outcome, 
 
 LENGTH, BEND, TWIST = 9.29, 1.345, 0.789  # m, N m2, N m2
 TURNS, SHORTENING = 27.0, 0.3
-PUBLISHED = 0.919  # rad, the largest deviation
+PUBLISHED = 0.919  # rad, largest deviation
 DRAG = 2.0  # 1/s
 APPROACH, SECONDS = 1.5, 2.5  # s
 LEVELS = (75, 150, 300, 600)  # segments
@@ -34,7 +34,7 @@ class Solution(NamedTuple):
 
 
 def solution() -> Solution:
-    """The envelope makes the rod shorter by 2 s* (1 - cos phi0), and turns it by 2 phi0: that much less is twist, m L."""
+    """From two conditions: the envelope shortens the rod by 2 s* (1 - cos phi0) and reduces its twist, m L, by 2 phi0."""
     angle = 2.0 * math.pi * TURNS
 
     def width(deviation: float) -> float:
@@ -49,7 +49,7 @@ def solution() -> Solution:
 
 
 def mesh(segments: int, refined: bool) -> Array:
-    """Arc length of the vertices; with `refined` two thirds of the segments are in the first half."""
+    """Arc lengths of the vertices; if `refined`, two thirds of the segments are in the first half."""
     if not refined:
         return np.linspace(0.0, LENGTH, segments + 1)
     third = segments // 3
@@ -61,10 +61,10 @@ class Buckled(NamedTuple):
     rod: Rod
     points: Array
     directors: Array
-    s: Array  # of the middles of edges, from the middle of the pattern
+    s: Array  # arc length of edge midpoints relative to the centre of the pattern
     envelope: Array  # (cos phi - cos phi0) / (1 - cos phi0) there
-    deviation: float  # the largest
-    error: float  # root of the mean square deviation of the envelope, over a width
+    deviation: float  # rad, largest
+    error: float  # root mean square error of the envelope over one width
 
 
 def buckled(segments: int, refined: bool, model: str = MODEL) -> Buckled:
@@ -72,8 +72,8 @@ def buckled(segments: int, refined: bool, model: str = MODEL) -> Buckled:
     points = np.zeros((len(s), 3))
     points[:, 0] = s - 0.5 * LENGTH
     points[:, 1] = 1e-3 * np.exp(-(points[:, 0] ** 2)) * np.sin(5.3 * s)
-    made_of = Stiffness(1e8, BEND, BEND, TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
-    rod = Rod.from_points(points, 0.01, stiffness=made_of, rest="straight", twist=2.0 * math.pi * TURNS)
+    stiffness = Stiffness(1e8, BEND, BEND, TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
+    rod = Rod.from_points(points, 0.01, stiffness=stiffness, rest="straight", twist=2.0 * math.pi * TURNS)
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=DRAG)
     scene.add(rod, model)
     for end, side in (("start", 1.0), ("end", -1.0)):

@@ -1,4 +1,4 @@
-"""Rods and colliders as triangles to be drawn."""
+"""Triangle meshes of rods and colliders for the renderer."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ...core.maths.geometry.frames import bishop_directors
 from .outcome import Solid, Tube
 
 SIDES = 32  # of a tube
-MOST_TWIST = 0.25  # rad between two rings of a tube, so that stripes are smooth
+MAX_TWIST = 0.25  # rad between two rings of a tube, so that stripes are smooth
 CAP = 6  # rings of a rounded end
 
 
 class Surface(NamedTuple):
-    """Triangles with a normal at each corner, and an angle about the rod's axis that stripes are painted by."""
+    """Triangles with vertex normals, and the angle about the rod's axis by which stripes are coloured."""
 
     vertices: Array
     normals: Array
     angle: Array  # (V,) rad from the first director
     triangles: NDArray[np.int64]  # (F, 3)
     colour: str
-    stripe: str  # where the angle is above half a turn
-    endless: bool = False  # a plane: shown as far as it matters, then fading away
+    stripe: str  # colour where the angle is above pi
+    unbounded: bool = False  # a plane, which fades out at its edge
 
 
 class Rings(NamedTuple):
-    """Sections of a tube, one behind the other."""
+    """Consecutive cross-sections of a tube."""
 
     centre: Array  # (r, 3)
     first: Array  # (r, 3) half axes, as vectors
     second: Array
     tangent: Array  # (r, 3)
-    lean: Array  # (r,) normals lean by this angle towards the tangent: on rounded ends
+    lean: Array  # (r,) rad, tilt of the normals towards the tangent, on rounded ends
 
 
 def tube_surface(tube: Tube) -> Surface:
@@ -66,7 +66,7 @@ def _rings(tube: Tube) -> Rings:
     edges = np.diff(loop, axis=0)
     m = len(edges)
     t = edges / np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), 1e-300)
-    # Tangents at vertices, and the direction in which the corner there must be widened to keep its edges round.
+    # Tangents at vertices, and the direction in which sections there are widened so that the adjacent edges keep their thickness.
     before = np.vstack([t[-1:] if tube.closed else t[:1], t])
     after = np.vstack([t, t[:1] if tube.closed else t[-1:]])
     at_vertex = _unit(before + after)
@@ -76,8 +76,8 @@ def _rings(tube: Tube) -> Rings:
     bend /= np.maximum(sharp, 1e-12)[:, None]
 
     directors = None if tube.directors is None else np.asarray(tube.directors, dtype=float)
-    pieces = 1 if directors is None else 2 * math.ceil(max(1.0, _largest_twist(t, directors) / MOST_TWIST / 2.0))
-    # A closed tube's first half edge comes again at the end, so that the twist across the seam is seen.
+    pieces = 1 if directors is None else 2 * math.ceil(max(1.0, _largest_twist(t, directors) / MAX_TWIST / 2.0))
+    # The first half edge of a closed tube is repeated at its end, so that the twist across the seam is drawn.
     stations = np.arange(m * pieces + 1 + (pieces // 2 if tube.closed else 0)) / pieces
     edge = np.minimum(stations.astype(int), m - 1) if not tube.closed else stations.astype(int) % m
     part = (stations - np.floor(stations) if tube.closed else stations - edge)[:, None]
@@ -116,7 +116,7 @@ def _rings(tube: Tube) -> Rings:
 
 
 def _capped(rings: Rings) -> Rings:
-    """With rounded ends; those of flat sections are no longer than these are thick."""
+    """Adds rounded ends; on flat sections they are as long as the smaller half axis."""
 
     def cap(end: int, way: float) -> Rings:
         lean = np.linspace(0.5 * math.pi - 0.02, 0.0, CAP, endpoint=False)[:: int(-way)]
@@ -130,7 +130,7 @@ def _capped(rings: Rings) -> Rings:
 
 
 def solid_surface(solid: Solid, reach: float, centre: Array) -> Surface:
-    """`reach` and `centre` say how much of a plane is drawn."""
+    """Mesh of a collider; `reach` and `centre` define the part of a plane that is drawn."""
     shape = solid.shape
     kind = type(shape).__name__
     make = _SOLIDS.get(kind)
@@ -150,7 +150,7 @@ def solid_surface(solid: Solid, reach: float, centre: Array) -> Surface:
             vertices = vertices @ turn.T + np.asarray(shape.position, dtype=float)
             normals = normals @ turn.T
     return Surface(
-        vertices, normals, np.zeros(len(vertices)), triangles, solid.colour, solid.colour, endless=kind == "Plane"
+        vertices, normals, np.zeros(len(vertices)), triangles, solid.colour, solid.colour, unbounded=kind == "Plane"
     )
 
 
@@ -158,21 +158,21 @@ Triangles = tuple[Array, Array, NDArray[np.int64]]
 
 
 def _sphere(shape: Any) -> Triangles:
-    return _turned(*_arc(shape.radius, 0.0))
+    return _revolved(*_arc(shape.radius, 0.0))
 
 
 def _capsule(shape: Any) -> Triangles:
-    return _turned(*_arc(shape.radius, 0.5 * shape.length))
+    return _revolved(*_arc(shape.radius, 0.5 * shape.length))
 
 
 def _cylinder(shape: Any) -> Triangles:
     r, h = shape.radius, 0.5 * shape.length
     profile = np.array([[0.0, -h], [r, -h], [r, -h], [r, h], [r, h], [0.0, h]])
-    return _turned(profile, np.array([[0.0, -1.0], [0.0, -1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    return _revolved(profile, np.array([[0.0, -1.0], [0.0, -1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
 
 
 def _arc(radius: float, half: float) -> tuple[Array, Array]:
-    """Profile of a sphere whose halves are moved apart."""
+    """Profile of a sphere whose halves are `2 half` apart, with its normals."""
     latitude = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 33)
     latitude = np.insert(latitude, 16, 0.0)
     normals = np.stack([np.cos(latitude), np.sin(latitude)], axis=1)
@@ -181,8 +181,8 @@ def _arc(radius: float, half: float) -> tuple[Array, Array]:
     return points, normals
 
 
-def _turned(profile: Array, normals: Array) -> Triangles:
-    """A profile (distance from the axis, height) turned about z."""
+def _revolved(profile: Array, normals: Array) -> Triangles:
+    """Surface of revolution about z of a profile (distance from the axis, height)."""
     around = np.linspace(0.0, 2.0 * math.pi, 65)
     c, s = np.cos(around), np.sin(around)
 
@@ -208,7 +208,7 @@ def _box(shape: Any) -> Triangles:
 
 
 def _mesh(shape: Any) -> Triangles:
-    """Smooth where its triangles meet at small angles."""
+    """Mesh of a mesh collider, shaded smoothly where triangles meet at small angles."""
     x, triangles = np.asarray(shape.vertices, dtype=float), np.asarray(shape.triangles)
     corners = x[triangles]
     areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -225,7 +225,7 @@ _SOLIDS = {"Sphere": _sphere, "Capsule": _capsule, "Cylinder": _cylinder, "Box":
 
 
 def _grid(rows: int, columns: int) -> NDArray[np.int64]:
-    """Triangles between rows of points."""
+    """Triangles of a grid of points, given row by row."""
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     lower = np.stack([corner, corner + 1, corner + columns + 1], axis=1)
     upper = np.stack([corner, corner + columns + 1, corner + columns], axis=1)
@@ -242,6 +242,6 @@ def _any_normal(t: Array) -> Array:
 
 
 def _largest_twist(t: Array, directors: Array) -> float:
-    """Roughly, from edge to edge."""
+    """Largest twist between consecutive edges, approximately."""
     cosine = np.einsum("ij,ij->i", directors[1:], directors[:-1])
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)).max(initial=0.0))

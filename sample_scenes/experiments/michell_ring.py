@@ -1,8 +1,9 @@
-"""Michell's instability: a ring of a naturally straight rod, closed with a twist, leaves its plane if the twist is too large.
+"""Michell's instability: a ring of a naturally straight rod, closed with twist, buckles out of its plane if the twist is too
+large.
 
-As in the paper, rings that are almost flat are let go, for many twisting stiffnesses and twists: below the threshold
-2 pi sqrt(3) EI/GJ they swing about their plane, above they leave it. For three of the stiffnesses the threshold is narrowed down.
-Both models are asked.
+As in Bergou et al. 2008, Fig. 8, almost flat rings are released for many twisting stiffnesses and twists: below the threshold
+2 pi sqrt(3) EI/GJ they oscillate about their plane, above they leave it. For three of the stiffnesses the threshold is bracketed.
+Two models are tested.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, T
 SEGMENTS = 100
 MAP_SEGMENTS = 50  # of the rings in the map, as in the paper
 MODELS = {"der2008": "as published", "der": "implicit"}
-UNEVEN = 1e-3  # m, from its plane at the start; the ring's radius is 1 m
-LEFT = 4.0  # times farther than at the start: it has left its plane
+PERTURBATION = 1e-3  # m, initial perturbation out of the plane; the radius of the ring is 1 m
+BUCKLED = 4.0  # factor by which the perturbation must grow to count as buckled
 SECONDS = 20.0
 FRAMES = 8  # per second
 STIFFNESSES = tuple(np.round(np.arange(0.4, 2.01, 0.1), 1).tolist())  # GJ, N m2; EI is 1
-NARROWED = (0.5, 1.0, 2.0)  # of these, the threshold to a tenth of a per cent
+BRACKETED = (0.5, 1.0, 2.0)  # stiffnesses whose threshold is bracketed to a tenth of a per cent
 TWISTS = tuple(np.arange(2.0, 30.1, 2.0).tolist())  # rad
-NEAR = 0.02  # of the threshold: dots nearer to it are not asked
-SHOWN = (4.0, 6.0, 6.5, 6.75)  # s; soon after the last it would touch itself
-TURNS = 2.0  # of the ring that is shown; whole ones, so that its stripes close
+NEAR = 0.02  # relative distance to the threshold within which rings are not judged
+DRAWN = (4.0, 6.0, 6.5, 6.75)  # s; soon after the last the ring would touch itself
+TURNS = 2.0  # of the drawn ring; an integer, so that its stripes close
 
 
 def threshold(twist_stiffness: float) -> float:
@@ -39,9 +40,9 @@ def threshold(twist_stiffness: float) -> float:
 
 def ring(twist_stiffness: float, twist: float, segments: int = SEGMENTS) -> Rod:
     angle = 2.0 * math.pi * np.arange(segments) / segments
-    points = np.stack([np.cos(angle), np.sin(angle), UNEVEN * np.cos(2.0 * angle)], axis=1)
-    made_of = Stiffness(1e5, 1.0, 1.0, twist_stiffness, mass_per_length=1.0, inertia_per_length=1e-2)
-    return Rod.from_points(points, radius=0.05, stiffness=made_of, closed=True, rest="straight", twist=twist)
+    points = np.stack([np.cos(angle), np.sin(angle), PERTURBATION * np.cos(2.0 * angle)], axis=1)
+    stiffness = Stiffness(1e5, 1.0, 1.0, twist_stiffness, mass_per_length=1.0, inertia_per_length=1e-2)
+    return Rod.from_points(points, radius=0.05, stiffness=stiffness, closed=True, rest="straight", twist=twist)
 
 
 def simulation(one: Rod, model: str = "der") -> Simulation:
@@ -51,34 +52,34 @@ def simulation(one: Rod, model: str = "der") -> Simulation:
 
 
 def leaves(one: Rod, model: str = "der") -> bool:
-    """Whether it leaves its plane before the time is over."""
+    """Whether the ring leaves its plane within the simulated time."""
     frames = simulation(one, model).frames(1, 1 + round(SECONDS * FRAMES))
-    return any(np.abs(frame.positions(0)[:, 2]).max() > LEFT * UNEVEN for frame in frames)
+    return any(np.abs(frame.positions(0)[:, 2]).max() > BUCKLED * PERTURBATION for frame in frames)
 
 
-class Dots(NamedTuple):
-    """The map of a model: which rings left their plane."""
+class StabilityMap(NamedTuple):
+    """Stability map of a model: which rings left their plane."""
 
     cases: list[tuple[float, float]]  # GJ/EI and twist
     gone: NDArray[np.bool_]
-    asked: NDArray[np.bool_]  # not too near to the threshold
+    judged: NDArray[np.bool_]  # whether the ring is far enough from the threshold to be judged
 
     @property
     def right(self) -> int:
-        """How many of those asked did as the formula says."""
+        """Number of judged rings that agree with the formula."""
         expected = np.array([twist > threshold(stiffness) for stiffness, twist in self.cases])
-        return int(((self.gone == expected) & self.asked).sum())
+        return int(((self.gone == expected) & self.judged).sum())
 
 
-def dots(model: str, stiffnesses: Sequence[float], twists: Sequence[float]) -> Dots:
+def stability_map(model: str, stiffnesses: Sequence[float], twists: Sequence[float]) -> StabilityMap:
     cases = [(stiffness, twist) for stiffness in stiffnesses for twist in twists]
     gone = np.array([leaves(ring(*case, MAP_SEGMENTS), model) for case in cases])
-    asked = np.array([abs(twist / threshold(stiffness) - 1.0) > NEAR for stiffness, twist in cases])
-    return Dots(cases, gone, asked)
+    judged = np.array([abs(twist / threshold(stiffness) - 1.0) > NEAR for stiffness, twist in cases])
+    return StabilityMap(cases, gone, judged)
 
 
 def critical_twist(twist_stiffness: float) -> float:
-    """The least twist with which a ring leaves its plane, to a tenth of a per cent."""
+    """Smallest twist with which a ring leaves its plane, to a tenth of a per cent."""
     low, high = 0.8 * threshold(twist_stiffness), 1.2 * threshold(twist_stiffness)
     while high - low > 1e-3 * high:
         middle = 0.5 * (low + high)
@@ -90,16 +91,16 @@ def critical_twist(twist_stiffness: float) -> float:
 
 
 def run() -> Outcome:
-    maps = {model: dots(model, STIFFNESSES, TWISTS) for model in MODELS}
-    critical = {stiffness: critical_twist(stiffness) for stiffness in NARROWED}
+    maps = {model: stability_map(model, STIFFNESSES, TWISTS) for model in MODELS}
+    critical = {stiffness: critical_twist(stiffness) for stiffness in BRACKETED}
 
     buckling = ring(1.0, 2.0 * math.pi * TURNS)
     times, twists, writhes, moments = [], [], [], []
-    for frame in simulation(buckling).frames(1, 1 + round(max(SHOWN) * FRAMES)):
+    for frame in simulation(buckling).frames(1, 1 + round(max(DRAWN) * FRAMES)):
         times.append(frame.time)
         twists.append(total_twist(frame.positions(0), frame.directors(0)))
         writhes.append(writhe(frame.positions(0)))
-        if frame.time in SHOWN:
+        if frame.time in DRAWN:
             moments.append(Moment(f"{frame.time:g} s", [Tube.of(frame, 0, buckling)]))
 
     numbers = [
@@ -107,8 +108,8 @@ def run() -> Outcome:
             Number.equal(
                 f"rings that do as the formula says, {model}",
                 found.right,
-                int(found.asked.sum()),
-                says=f"all but {int((~found.asked).sum())} within {100.0 * NEAR:g} % of it",
+                int(found.judged.sum()),
+                says=f"all but {int((~found.judged).sum())} within {100.0 * NEAR:g} % of it",
             )
             for model, found in maps.items()
         ),
@@ -138,7 +139,7 @@ def run() -> Outcome:
     return Outcome(numbers, moments, [*domains, exchange], Camera((0.35, -1.0, 0.7)), caption=caption)
 
 
-def _domain(model: str, found: Dots) -> Plot:
+def _domain(model: str, found: StabilityMap) -> Plot:
     stiffnesses = np.linspace(0.37, 2.05, 100)
     kinds = [
         np.array([case for case, left in zip(found.cases, found.gone, strict=True) if left == which])

@@ -1,4 +1,4 @@
-"""What an experiment gives: numbers, held against what is known, and moments to be drawn."""
+"""Result of an experiment: measured numbers with expected values, moments to be drawn, and plots."""
 
 from __future__ import annotations
 
@@ -20,63 +20,63 @@ BLUE, ORANGE, GREEN, RED, VIOLET, CREAM, GREY = (
 
 @dataclass(frozen=True)
 class Number:
-    """Something measured, and what the paper or a formula says about it."""
+    """A measured quantity and what the paper or a formula predicts for it."""
 
     name: str
     value: float | int | bool | str
     unit: str = ""
-    expected: str = ""  # in words; empty: nothing is known, it is only told
-    within: bool = True  # whether it is as expected
+    expected: str = ""  # in words; empty: nothing is expected, the value is only reported
+    within: bool = True  # whether the value is as expected
 
     @staticmethod
     def near(name: str, value: float, expected: float, tolerance: float, unit: str = "", says: str = "") -> Number:
-        """`tolerance` is a part of what is expected: 0.01 is one per cent. `says` is where the expectation comes from."""
-        text = f"{shown(expected)} ± {100.0 * tolerance:g} %"
-        return Number(name, value, unit, _because(text, says), abs(value - expected) <= tolerance * abs(expected))
+        """Relative `tolerance`: 0.01 is one per cent. `says` names where the expected value comes from."""
+        text = f"{formatted(expected)} ± {100.0 * tolerance:g} %"
+        return Number(name, value, unit, _with_source(text, says), abs(value - expected) <= tolerance * abs(expected))
 
     @staticmethod
     def between(name: str, value: float, low: float, high: float, unit: str = "", says: str = "") -> Number:
-        """Bounds may be infinite."""
+        """Bounds are inclusive and may be infinite."""
         if math.isinf(high):
-            text = f"at least {shown(low)}"
+            text = f"at least {formatted(low)}"
         else:
-            text = f"at most {shown(high)}" if math.isinf(low) else f"{shown(low)} to {shown(high)}"
-        return Number(name, value, unit, _because(text, says), low <= value <= high)
+            text = f"at most {formatted(high)}" if math.isinf(low) else f"{formatted(low)} to {formatted(high)}"
+        return Number(name, value, unit, _with_source(text, says), low <= value <= high)
 
     @staticmethod
     def equal(name: str, value: int | bool | str, expected: int | bool | str, unit: str = "", says: str = "") -> Number:
-        """Counts, yes and no, names."""
-        return Number(name, value, unit, _because(shown(expected), says), value == expected)
+        """Exact comparison, for counts, flags and names."""
+        return Number(name, value, unit, _with_source(formatted(expected), says), value == expected)
 
     @property
     def measured(self) -> str:
-        return f"{shown(self.value)} {self.unit}".strip()
+        return f"{formatted(self.value)} {self.unit}".strip()
 
 
-def shown(value: float | int | bool | str) -> str:
+def formatted(value: float | int | bool | str) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _because(text: str, says: str) -> str:
+def _with_source(text: str, says: str) -> str:
     return f"{text} ({says})" if says else text
 
 
 @dataclass(frozen=True, eq=False)
 class Tube:
-    """A rod as it is drawn: round, or elliptic, about a polyline."""
+    """A drawn rod: a tube with round or elliptic section about a polyline."""
 
     points: ArrayLike  # (n, 3)
-    radius: ArrayLike  # one, (m,) per edge, or (m, 2) half axes towards the first and the second director
+    radius: ArrayLike  # scalar, (m,) per edge, or (m, 2) half axes along the first and the second director
     colour: str = BLUE
     closed: bool = False
-    directors: ArrayLike | None = None  # (m, 3) first director of each edge: half of the surface gets the other colour
+    directors: ArrayLike | None = None  # (m, 3) first director of each edge; half of the surface is coloured `stripe`
     stripe: str = CREAM
 
     @staticmethod
     def of(frame: Any, rod_id: int, rod: Rod, colour: str = BLUE, *, radius: float | None = None, **more: Any) -> Tube:
-        """A rod of a simulation in a frame, with its twist. `radius`: to be drawn with another than its own."""
+        """A rod of a simulation in a frame, with its twist. `radius` replaces the rod's own radius in the drawing."""
         return Tube(
             frame.positions(rod_id),
             rod.radii if radius is None else radius,
@@ -89,7 +89,7 @@ class Tube:
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A collider as it is drawn."""
+    """A drawn collider."""
 
     shape: Any  # Plane, Sphere, Capsule, Box, Cylinder or Mesh
     colour: str = GREY
@@ -97,12 +97,12 @@ class Solid:
 
 @dataclass(frozen=True)
 class Camera:
-    """Looks without perspective from `eye`, a direction; what it shows is fitted to the rods unless told."""
+    """Orthographic camera that looks from the direction `eye`. The section shown is fitted to the rods unless it is given."""
 
     eye: tuple[float, float, float] = (0.5, -1.0, 0.45)
     up: tuple[float, float, float] = (0.0, 0.0, 1.0)
     centre: tuple[float, float, float] | None = None  # of the picture
-    height: float | None = None  # m, that the picture shows
+    height: float | None = None  # m, height of the section that is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Moment:
     title: str
     tubes: Sequence[Tube]
     solids: Sequence[Solid] = ()
-    camera: Camera | None = None  # its own; else all moments share the outcome's
+    camera: Camera | None = None  # default: the camera of the outcome, shared by all such moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class Series:
     x: ArrayLike
     y: ArrayLike
     label: str = ""
-    style: str = "-"  # as matplotlib has it: "-", "--", "o", "o-"
+    style: str = "-"  # as in matplotlib: "-", "--", "o", "o-"
     colour: str | None = None
 
 
@@ -128,7 +128,7 @@ class Plot:
     x_label: str
     y_label: str
     series: Sequence[Series]
-    logarithmic: str = ""  # axes that are: "x", "y" or "xy"
+    logarithmic: str = ""  # logarithmic axes: "x", "y" or "xy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +137,8 @@ class Outcome:
     moments: Sequence[Moment]
     plots: Sequence[Plot] = ()
     camera: Camera = dataclasses.field(default_factory=Camera)
-    columns: int = 4  # moments beside each other
-    caption: str = ""  # what the picture shows, in a sentence or two
+    columns: int = 4  # moments per row
+    caption: str = ""  # one or two sentences
 
     @property
     def good(self) -> bool:

@@ -1,7 +1,7 @@
-"""A swinging rod: frames with inertia of their own slow `corde` down, the less the smaller the scale α.
+"""A swinging rod: the ghost inertia of the frames slows `corde` down, the less the smaller its scale α.
 
-Rod, constraint and step are the paper's, with the inertia of each segment's frame as printed. The reference is `der` on the same
-segments.
+Rod, constraint and step are those of Spillmann and Teschner 2009, with the inertia of a segment's frame as printed. The reference
+is `der` with the same segments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .graphs import RADIUS, as_printed
 from .outcome import Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 LENGTH, SEGMENTS = 10.0, 20
-MADE_OF = as_printed(1e6, 4e6, 1e9)
+STIFFNESS = as_printed(1e6, 4e6, 1e9)
 ALPHAS = (1.0, 0.1, 0.01, 0.001)
 KAPPA, STEP = 1e6, 1e-4
 START = 0.3  # rad
@@ -25,17 +25,17 @@ FRAME_RATE = 48.0
 
 
 def swing(model: str, alpha: float = 1.0, seconds: float = SECONDS) -> tuple[Array, Array]:
-    """Times, and how far the lower end is to the side."""
+    """Times, and horizontal displacement of the lower end, m."""
     along = np.linspace(0.0, LENGTH, SEGMENTS + 1)[:, None]
     points = along * (math.sin(START), 0.0, -math.cos(START))
-    inertia = 0.25 * MADE_OF.mass_per_length / (LENGTH / SEGMENTS)  # of a segment's frame, as printed
+    inertia = 0.25 * STIFFNESS.mass_per_length / (LENGTH / SEGMENTS)  # of a segment's frame, as printed
     settings = Corde(alpha=alpha, kappa=KAPPA, step=STEP, inertia=inertia)
     scene = Scene()
     if model == "corde":
         edges = [(k, k + 1) for k in range(SEGMENTS)]
-        rod = scene.add(Net.from_edges(points, edges, RADIUS, stiffness=MADE_OF, corde=settings), model)
+        rod = scene.add(Net.from_edges(points, edges, RADIUS, stiffness=STIFFNESS, corde=settings), model)
     else:
-        rod = scene.add(Rod.from_points(points, RADIUS, stiffness=MADE_OF), model)
+        rod = scene.add(Rod.from_points(points, RADIUS, stiffness=STIFFNESS), model)
     scene.pin(rod, 0)
     substeps = 1 if model == "corde" else 100
     sim = Simulation(scene, FRAME_RATE, substeps=substeps, integrator="midpoint")
@@ -44,7 +44,7 @@ def swing(model: str, alpha: float = 1.0, seconds: float = SECONDS) -> tuple[Arr
 
 
 def period(times: Array, x: Array) -> float:
-    """From the zeros of the swing, each found between two frames."""
+    """Period from the zero crossings, interpolated between frames."""
     k = np.flatnonzero((x[:-1] > 0.0) != (x[1:] > 0.0))
     zeros = times[k] + (times[k + 1] - times[k]) * x[k] / (x[k] - x[k + 1])
     return float(2.0 * (zeros[-1] - zeros[0]) / (len(zeros) - 1))
@@ -54,9 +54,9 @@ def run() -> Outcome:
     swings = {f"α = {alpha:g}": swing("corde", alpha) for alpha in ALPHAS}
     reference = swing("der")
     right = period(*reference)
-    # The ghosts' inertia about the pin, beside that of the rod, about.
-    ghosts = SEGMENTS * 0.25 * MADE_OF.mass_per_length
-    whole = MADE_OF.mass_per_length * LENGTH**3 / 3.0
+    # Approximate ratio of the ghost inertia to that of the rod about the pin.
+    ghosts = SEGMENTS * 0.25 * STIFFNESS.mass_per_length
+    whole = STIFFNESS.mass_per_length * LENGTH**3 / 3.0
     errors = {alpha: period(*swings[f"α = {alpha:g}"]) / right - 1.0 for alpha in ALPHAS}
     numbers = [Number("period of der", right, "s")]
     numbers += [

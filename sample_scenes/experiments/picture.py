@@ -1,4 +1,4 @@
-"""The picture of an outcome: its moments side by side, its plots and numbers below."""
+"""Picture of an outcome: its moments side by side, with plots and numbers below."""
 
 from __future__ import annotations
 
@@ -15,27 +15,24 @@ import numpy as np
 from ...core.errors import Array, TendrilError
 from .meshes import solid_surface, tube_surface
 from .outcome import Camera, Moment, Outcome, Plot, Tube
-from .render import View, looking, render
+from .render import View, render, view_axes
 
 WIDTH = 12.0  # inches
-DOTS = 130  # per inch
-CAPTION_WIDTH = 150  # characters in a line
-TALLEST = 5.0  # inches, of a moment
-NARROWEST, WIDEST = 0.6, 2.4  # width to height of a moment
-MARGIN = 0.15  # of what the rods take, around them
-MUCH_LARGER = 3.0  # a collider that exceeds the rods by this factor is shown only in part
-LEGEND_ROW, LETTER, MARKER = (
-    0.2,
-    0.072,
-    0.42,
-)  # inches: height of a row of labels; of a letter in one, and what is before and after
+DPI = 130
+CAPTION_WIDTH = 150  # characters per line
+MAX_HEIGHT = 5.0  # inches, of a moment
+MIN_ASPECT, MAX_ASPECT = 0.6, 2.4  # width / height of a moment
+MARGIN = 0.15  # around the rods, relative to their extent
+MUCH_LARGER = 3.0  # a collider larger than the rods by this factor is not fitted into the picture
+# Inches: height of a legend row, mean width of a character in it, and width of marker and spacing of an entry.
+LEGEND_ROW, LETTER, MARKER = 0.2, 0.072, 0.42
 INK, PALE = "#2b2f36", "#7a828e"
 
 
 def check_installed() -> None:
-    """Before hours are spent on something that can't be drawn."""
+    """Raises TendrilError if matplotlib is missing; to be called before a long experiment."""
     try:
-        with _without_this_folder():
+        with _without_repository():
             import matplotlib.backends.backend_agg
             import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -43,11 +40,12 @@ def check_installed() -> None:
 
 
 @contextmanager
-def _without_this_folder() -> Iterator[None]:
-    """Where `python -m tendril` is run from its source, `packaging/` there would be taken for the package that matplotlib needs."""
+def _without_repository() -> Iterator[None]:
+    """Removes the repository from sys.path: if Tendril is run from its source folder, the folder `packaging/` would shadow the
+    package of that name, which matplotlib needs."""
     root = Path(__file__).resolve().parents[2]
     before = sys.path[:]
-    sys.path[:] = [place for place in before if Path(place or ".").resolve() != root]
+    sys.path[:] = [entry for entry in before if Path(entry or ".").resolve() != root]
     try:
         yield
     finally:
@@ -55,6 +53,7 @@ def _without_this_folder() -> Iterator[None]:
 
 
 def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> None:
+    """Writes the picture to a file; the suffix selects the format."""
     check_installed()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -62,14 +61,14 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
     panels = _panels(outcome)
     columns = max(1, outcome.columns)
     rows = [range(first, min(first + columns, len(panels))) for first in range(0, len(panels), columns)]
-    heights = [min(WIDTH / sum(panels[k].aspect for k in row), TALLEST) for row in rows]
+    heights = [min(WIDTH / sum(panels[k].aspect for k in row), MAX_HEIGHT) for row in rows]
     lines = wrap(outcome.caption, CAPTION_WIDTH)
-    share = (WIDTH - 0.3) / max(len(outcome.plots), 1)  # of a plot
+    share = (WIDTH - 0.3) / max(len(outcome.plots), 1)  # inches, width of a plot with its margins
     legends = max((_legend_rows(plot, share - 1.1) for plot in outcome.plots), default=1)
     head, caption, plot_height = 0.7 + 0.22 * len(lines), 0.42, 3.3 + LEGEND_ROW * legends
     foot = 0.24 * len(outcome.numbers) + 0.25
     height = head + sum(heights) + caption * len(rows) + (plot_height + 0.35) * bool(outcome.plots) + foot
-    figure = Figure(figsize=(WIDTH, height), dpi=DOTS, facecolor="white")
+    figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     figure.text(0.25 / WIDTH, 1.0 - 0.34 / height, title, size=17, color=INK, weight="bold", va="center")
     figure.text(1.0 - 0.25 / WIDTH, 1.0 - 0.34 / height, source, size=11, color=PALE, va="center", ha="right")
@@ -95,18 +94,20 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
              (share - 1.1) / WIDTH, (plot_height - 0.65 - LEGEND_ROW * legends) / height)
         )  # fmt: skip
         _plot(axes, plot, _legend_rows(plot, share - 1.1))
-    for place, number in enumerate(outcome.numbers):
-        y = (foot - 0.12 - 0.24 * (place + 0.5)) / height
+    for row, number in enumerate(outcome.numbers):
+        y = (foot - 0.12 - 0.24 * (row + 0.5)) / height
         colour = INK if number.within else "#b3261e"
         text = f"{number.name}:  {number.measured}"
-        known = f"expected {number.expected}" + ("" if number.within else ", and it is not") if number.expected else ""
+        known = (
+            f"expected {number.expected}" + ("" if number.within else " (out of tolerance)") if number.expected else ""
+        )
         figure.text(0.25 / WIDTH, y, text, size=10.5, color=colour, va="center")
         figure.text(0.5, y, known, size=10.5, color=PALE if number.within else colour, va="center")
-    figure.savefig(file, dpi=DOTS)
+    figure.savefig(file, dpi=DPI)
 
 
 def _legend_rows(plot: Plot, width: float) -> int:
-    """In how many rows the labels of the series fit above a plot of that many inches."""
+    """Number of legend rows needed above a plot of this width in inches."""
     labels = [series.label for series in plot.series if series.label]
     if not labels:
         return 1
@@ -124,7 +125,7 @@ def _plot(axes: Any, plot: Plot, legend_rows: int) -> None:
         axes.set_xscale("log")
     if "y" in plot.logarithmic:
         axes.set_yscale("log")
-    if plot.logarithmic:  # labels of minor ticks would run into each other
+    if plot.logarithmic:  # labels of minor ticks would overlap
         axes.minorticks_off()
     axes.set_title(plot.title, size=11.5, color=INK, loc="left", pad=9.6 + 72.0 * LEGEND_ROW * legend_rows)
     axes.set_xlabel(plot.x_label, size=10.5, color=INK)
@@ -135,7 +136,7 @@ def _plot(axes: Any, plot: Plot, legend_rows: int) -> None:
     for side in axes.spines.values():
         side.set_color("#cfd3d9")
     labels = sum(bool(series.label) for series in plot.series)
-    if labels:  # above the axes: dots may be anywhere inside
+    if labels:  # above the axes, where no data can be hidden
         axes.legend(
             loc="lower left", bbox_to_anchor=(-0.01, 0.985), ncol=-(-labels // legend_rows), fontsize=9.5, frameon=False,
             labelcolor=INK, handlelength=1.4, handletextpad=0.5, columnspacing=1.4, borderpad=0.2, labelspacing=0.25,
@@ -144,43 +145,45 @@ def _plot(axes: Any, plot: Plot, legend_rows: int) -> None:
 
 class Panel(NamedTuple):
     view: View
-    aspect: float  # width to height
-    reach: float  # m, from the middle to the farthest corner of what is shown
+    aspect: float  # width / height
+    reach: float  # m, from the centre to the farthest corner of the section shown
 
 
 def _panels(outcome: Outcome) -> list[Panel]:
-    """One for each moment; those without a camera of their own share one that shows all of them."""
+    """One panel per moment; moments without a camera of their own share a view that fits all of them."""
     shared = [moment for moment in outcome.moments if moment.camera is None]
     common = _fitted(outcome.camera, shared)
     return [common if moment.camera is None else _fitted(moment.camera, [moment]) for moment in outcome.moments]
 
 
 def _fitted(camera: Camera, moments: Sequence[Moment]) -> Panel:
-    axes = looking(camera.eye, camera.up)
+    axes = view_axes(camera.eye, camera.up)
     clouds = [_box_of(tube) @ axes.T for moment in moments for tube in moment.tubes]
     rods = float(np.ptp(np.concatenate(clouds), axis=0).max()) if clouds else math.inf
     for moment in moments:
         for solid in moment.solids:
             surface = solid_surface(solid, 1.0, np.zeros(3))
             local = surface.vertices @ axes.T
-            if not surface.endless and np.ptp(local, axis=0).max() < MUCH_LARGER * rods:
+            if not surface.unbounded and np.ptp(local, axis=0).max() < MUCH_LARGER * rods:
                 clouds.append(local)
     points = np.concatenate(clouds) if clouds else np.array([[-1.0] * 3, [1.0] * 3])
     low, high = points.min(axis=0), points.max(axis=0)
     centre = 0.5 * (low + high) @ axes if camera.centre is None else np.asarray(camera.centre, dtype=float)
     across, along = (1.0 + MARGIN) * (high - low)[:2]
-    aspect = min(max(across / max(along, 1e-9), NARROWEST), WIDEST)
+    aspect = min(max(across / max(along, 1e-9), MIN_ASPECT), MAX_ASPECT)
     along = max(along, across / aspect) if camera.height is None else camera.height
     return Panel(View(axes, centre, along), aspect, 0.5 * float(np.linalg.norm(high - low)))
 
 
 def _show(axes: Any, moment: Moment, panel: Panel, width: float, height: float) -> None:
-    size = (round(width * DOTS), round(height * DOTS))
+    size = (round(width * DPI), round(height * DPI))
     view = panel.view
     surfaces = [tube_surface(tube) for tube in moment.tubes]
     for solid in moment.solids:
         surface = solid_surface(solid, 2.2 * panel.reach, view.centre)
-        if not surface.endless or float(surface.normals[0] @ view.axes[2]) > 0.02:  # from behind a plane hides all
+        if (
+            not surface.unbounded or float(surface.normals[0] @ view.axes[2]) > 0.02
+        ):  # seen from behind, a plane would hide everything
             surfaces.append(surface)
     thick = [float(np.mean(np.asarray(tube.radius))) for tube in moment.tubes]
     closeness = 2.5 * float(np.median(thick)) if thick else math.inf
@@ -191,7 +194,7 @@ def _show(axes: Any, moment: Moment, panel: Panel, width: float, height: float) 
 
 
 def _box_of(tube: Tube) -> Array:
-    """Points that bound a tube from all sides."""
+    """Points of a tube displaced by its radius along all axes, which bound it from all sides."""
     x = np.asarray(tube.points, dtype=float)
     radius = float(np.max(np.asarray(tube.radius)))
-    return np.concatenate([x + radius * way for way in (*np.eye(3), *-np.eye(3))])
+    return np.concatenate([x + radius * axis for axis in (*np.eye(3), *-np.eye(3))])

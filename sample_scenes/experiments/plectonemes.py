@@ -1,8 +1,8 @@
-"""Plectonemes: a hanging rod whose ends are turned winds about itself.
+"""Plectonemes: a hanging rod whose ends are rotated winds about itself (Bergou et al. 2008, Fig. 9).
 
-As in the paper, a naturally straight rod hangs as a parabola between its ends, which stay where they are and are turned. Turned
-slowly, it grows one plectoneme that hangs down from its middle. Turned quickly in a viscous fluid, where the twist has no time to
-spread, it grows several.
+As in the paper, a naturally straight rod hangs as a parabola between its ends, which keep their positions and are rotated.
+Rotated slowly, it forms one plectoneme that hangs from its middle. Rotated quickly in a viscous fluid, where twist has no time to
+spread, it forms several.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .strands import ClampedLink, partners, resampled, self_gaps
 LENGTH, SPAN, RADIUS = 1.2, 0.6, 0.005  # m
 RUBBER = Material(young_modulus=1e6, density=1100.0, poisson_ratio=0.49, damping_time=0.02)
 FRAMES = 24  # per second
-BUCKLED = 1.0  # turns of writhe: the first loop has closed
-TOUCH = 0.02  # radii from surface to surface
+BUCKLED = 1.0  # turns of writhe at which the first loop has closed
+TOUCH = 0.02  # radii, gap of surfaces in contact
 
 
-class Course(NamedTuple):
-    """How the ends are turned, and around them."""
+class Protocol(NamedTuple):
+    """Rotation of the ends, and surroundings."""
 
     segments: int
     turns: float
@@ -37,10 +37,10 @@ class Course(NamedTuple):
     seconds: float
 
 
-SLOW = Course(segments=200, turns=18.0, rate=2.0, gravity=9.81, drag=2.0, seconds=10.0)
-QUICK = Course(segments=300, turns=50.0, rate=200.0, gravity=0.0, drag=1500.0, seconds=2.0)
-SHOWN = (2.0, 4.5, 5.0, 6.0, 10.0)  # s, of the slow one
-SHOWN_QUICK = (0.25, 0.75, 2.0)
+SLOW = Protocol(segments=200, turns=18.0, rate=2.0, gravity=9.81, drag=2.0, seconds=10.0)
+QUICK = Protocol(segments=300, turns=50.0, rate=200.0, gravity=0.0, drag=1500.0, seconds=2.0)
+DRAWN = (2.0, 4.5, 5.0, 6.0, 10.0)  # s, of the slow run
+DRAWN_QUICK = (0.25, 0.75, 2.0)
 
 
 def hanging(segments: int) -> Rod:
@@ -56,25 +56,25 @@ def hanging(segments: int) -> Rod:
     return Rod.from_points(resampled(parabola(sag), segments), RADIUS, RUBBER, rest="straight")
 
 
-class Story(NamedTuple):
-    """What a rod did, per frame."""
+class History(NamedTuple):
+    """Measurements of a run, per frame."""
 
     rod: Rod
     frames: list[Frame]
-    turns: Array  # put in so far
+    turns: Array  # rotation applied so far
     twist: Array
     writhe: Array
-    gap: Array  # radii: the least
+    gap: Array  # radii: smallest
 
     def at(self, time: float) -> Frame:
         return self.frames[round(time * FRAMES)]
 
 
-def twisted(course: Course) -> Story:
+def twisted(course: Protocol) -> History:
     rod = hanging(course.segments)
 
     def angle(time: float) -> float:
-        """Of each end: half of the turns."""
+        """Rotation of each end, rad: half of the turns."""
         return math.pi * min(course.rate * time, course.turns)
 
     scene = Scene(gravity=(0.0, 0.0, -course.gravity), drag=course.drag, rod_contact=True)
@@ -87,11 +87,11 @@ def twisted(course: Course) -> Story:
     both = [link.of(f.positions(0), f.directors(0), (-a, a)) for f, a in zip(frames, held, strict=True)]
     gaps = [self_gaps(frame.positions(0), RADIUS).min() / RADIUS for frame in frames]
     twist, writhe = np.array(both).T
-    return Story(rod, frames, np.array(held) / math.pi, twist, writhe, np.array(gaps))
+    return History(rod, frames, np.array(held) / math.pi, twist, writhe, np.array(gaps))
 
 
 def plectonemes(points: Array) -> list[int]:
-    """For each, how many edges touch another part. Those wound together have the same tip, half way between partners."""
+    """Number of touching edges of each plectoneme. Contact partners of one plectoneme have the same midpoint, its tip."""
     pairs = partners(points, RADIUS, TOUCH * RADIUS)
     if not len(pairs):
         return []
@@ -124,25 +124,25 @@ def run() -> Outcome:
         Number.equal("steps given up", failures, 0),
     ]
     moments = [
-        Moment(f"{slow.turns[round(t * FRAMES)]:g} turns, {t:g} s", [Tube.of(slow.at(t), 0, slow.rod)]) for t in SHOWN
+        Moment(f"{slow.turns[round(t * FRAMES)]:g} turns, {t:g} s", [Tube.of(slow.at(t), 0, slow.rod)]) for t in DRAWN
     ]
     moments += [
         Moment(
             f"{QUICK.turns:g} turns in {QUICK.turns / QUICK.rate:g} s: {t:g} s", [Tube.of(quick.at(t), 0, quick.rod)]
         )
-        for t in SHOWN_QUICK
+        for t in DRAWN_QUICK
     ]
 
-    def exchange(title: str, story: Story) -> Plot:
-        times = [frame.time for frame in story.frames]
+    def exchange(title: str, history: History) -> Plot:
+        times = [frame.time for frame in history.frames]
         return Plot(
             title,
             "time (s)",
             "turns",
             [
-                Series(times, story.twist, "twist", "-", BLUE),
-                Series(times, story.writhe, "writhe", "-", RED),
-                Series(times, story.twist + story.writhe, "sum", "--", "#7a828e"),
+                Series(times, history.twist, "twist", "-", BLUE),
+                Series(times, history.writhe, "writhe", "-", RED),
+                Series(times, history.twist + history.writhe, "sum", "--", "#7a828e"),
             ],
         )
 

@@ -1,9 +1,9 @@
-"""How Newton's linear systems of a compact rod are solved: conjugate gradients with three preconditioners, and directly.
+"""Solvers of the linear systems in Newton's method for a compact rod: conjugate gradients with three preconditioners, and direct.
 
-A helix falls under gravity, with five Newton iterations a step at most, and with Newton's matrix as the paper has it. The hybrid
-preconditioner takes as many iterations for a long rod as for a short one, and fewer for a stiff one than for a soft one; the
-others do the opposite. The direct solver of the paper is a dense Cholesky factor. Elimination along the chain, which is not in the
-paper, is direct as well, and as cheap as one or two iterations.
+A helix falls under gravity, with at most five Newton iterations per step and the approximate Newton matrix of Zhao et al. 2022.
+With the hybrid preconditioner the number of iterations does not depend on the length of the rod and decreases with its stiffness;
+with the other two it increases with both. The paper's direct solver is a dense Cholesky factorization. Elimination along the
+chain, which is not in the paper, is also direct and costs as much as one or two iterations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .compact_rods import RADIUS, helix_rod, helix_scene
 from .outcome import BLUE, GREEN, ORANGE, RED, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
 STEP = 0.01  # s
-NEWTON = 5  # iterations at most
+NEWTON = 5  # largest number of iterations
 SIZES = (50, 100, 200, 400, 800)  # segments
 LONG = (100, 1000, 10_000)  # segments of the rods whose steps are timed
 MODULI = (1e4, 1e5, 1e6, 1e7, 1e8)  # Pa
@@ -37,7 +37,7 @@ class Cost(NamedTuple):
 
 
 def simulation(segments: int, solver: str, young: float = 1e6) -> tuple[Simulation, CompactBlock]:
-    """As in the paper: backward Euler, few Newton iterations, without the term that it drops."""
+    """As in the paper: backward Euler, few Newton iterations, and the Newton matrix without the term that the paper drops."""
     sim = Simulation(helix_scene(segments, young), 1.0 / STEP, substeps=1, integrator="backward euler", threads=1)
     block = sim.blocks[0]
     assert isinstance(block, CompactBlock)
@@ -46,7 +46,8 @@ def simulation(segments: int, solver: str, young: float = 1e6) -> tuple[Simulati
 
 
 def cost(segments: int, solver: str, young: float = 1e6, times: int = 3) -> Cost:
-    """On the systems of the first steps; times are the least of several, of the system where these steps lead."""
+    """Iterations averaged over the systems of the first steps, and the shortest of several times for the system reached by
+    them."""
     sim, block = simulation(segments, "elimination" if solver == "dense" else solver, young)
     newton = gradients = 0
     for _ in range(STEPS):
@@ -57,7 +58,7 @@ def cost(segments: int, solver: str, young: float = 1e6, times: int = 3) -> Cost
     still = np.zeros_like(b.system.trial)
     potential_at(b, 0, STEP, 0.0, still, False)
     right = -b.system.gradient
-    right[-1] = 0.0  # the root is held
+    right[-1] = 0.0  # the root is clamped
     build = solve = math.inf
     if solver == "dense":
         free = slice(0, 3 * segments)
@@ -83,7 +84,7 @@ def cost(segments: int, solver: str, young: float = 1e6, times: int = 3) -> Cost
 
 
 def step_seconds(segments: int, solver: str, times: int = 3) -> float:
-    """Of a step, the least of several."""
+    """Processor seconds of a step, the shortest of several."""
     sim, _ = simulation(segments, solver)
     sim.step_frame()
     state, least = sim.state(), math.inf
@@ -96,7 +97,7 @@ def step_seconds(segments: int, solver: str, times: int = 3) -> float:
 
 
 def growth(sizes: tuple[int, ...], values: list[float]) -> float:
-    """The power of the size with which values grow."""
+    """Exponent p of values ~ size^p, by least squares."""
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
@@ -111,21 +112,22 @@ def run() -> Outcome:
     steps = {name: [step_seconds(n, name) for n in LONG] for name in ("hybrid", "elimination")}
     hybrid = [each.iterations for each in by_size["hybrid"]]
     block = [each.iterations for each in by_size["block diagonal"]]
-    told = [
+    numbers = [
         Number.between(
-            f"iterations of the hybrid, {SIZES[-1]} segments by {SIZES[1]}", hybrid[-1] / hybrid[1], 0.0, 1.2, says="flat"
+            f"hybrid: iterations, {SIZES[-1]} / {SIZES[1]} segments", hybrid[-1] / hybrid[1], 0.0, 1.2, says="independent of length"
         ),
         Number.between(
-            f"block diagonal by hybrid, {SIZES[-1]} segments", block[-1] / hybrid[-1], 10.0, math.inf, "times as many"
+            f"iterations at {SIZES[-1]} segments, block diagonal / hybrid", block[-1] / hybrid[-1], 10.0, math.inf
         ),
-        Number.between("time of a step grows with segments to the", growth(LONG, steps["hybrid"]), 0.0, 1.15, "th power"),
-        Number(f"of {LONG[-1]:,} segments it takes", 1e3 * steps["hybrid"][-1], "ms"),
-        Number("and by elimination", 1e3 * steps["elimination"][-1], "ms"),
+        Number.between("hybrid: exponent of step time in segments", growth(LONG, steps["hybrid"]), 0.0, 1.15, says="linear"),
+        Number(f"hybrid: a step of {LONG[-1]:,} segments", 1e3 * steps["hybrid"][-1], "ms"),
+        Number(f"elimination: a step of {LONG[-1]:,} segments", 1e3 * steps["elimination"][-1], "ms"),
         Number.between(
-            "iterations of the hybrid, stiffest by softest", by_modulus["hybrid"][-1] / by_modulus["hybrid"][0], 0.0, 0.5
+            "hybrid: iterations, stiffest / softest rod", by_modulus["hybrid"][-1] / by_modulus["hybrid"][0], 0.0, 0.5
         ),
         Number.between(
-            "those of block diagonal", by_modulus["block diagonal"][-1] / by_modulus["block diagonal"][0], 2.0, math.inf
+            "block diagonal: iterations, stiffest / softest rod",
+            by_modulus["block diagonal"][-1] / by_modulus["block diagonal"][0], 2.0, math.inf,
         ),
     ]  # fmt: skip
 
@@ -137,22 +139,22 @@ def run() -> Outcome:
             for name in names
         ]
 
-    everyone = (*ITERATIVE, "dense", "elimination")
-    unnamed = [Series(line.x, line.y, "", line.style, line.colour) for line in lines(1, 1e3, everyone)]
+    every_solver = (*ITERATIVE, "dense", "elimination")
+    without_labels = [Series(line.x, line.y, "", line.style, line.colour) for line in lines(1, 1e3, every_solver)]
     plots = [
-        Plot("Iterations", "segments", "", lines(0, 1.0, ITERATIVE), "xy"),
-        Plot("Build", "segments", "ms", unnamed, "xy"),
+        Plot("CG iterations", "segments", "", lines(0, 1.0, ITERATIVE), "xy"),
+        Plot("Factorize or build", "segments", "ms", without_labels, "xy"),
         Plot("Solve", "segments", "ms", lines(2, 1e3, ("dense", "elimination")) + [
             Series(line.x, line.y, "", line.style, line.colour) for line in lines(2, 1e3, ITERATIVE)
         ], "xy"),
-        Plot("A step", "segments", "ms", [
+        Plot("Whole step", "segments", "ms", [
             Series(LONG, [1e3 * t for t in times], name, "o-", COLOURS[name]) for name, times in steps.items()
         ], "xy"),
-        Plot("Iterations", "Young's modulus (MPa)", "", [
+        Plot("CG iterations", "Young's modulus (MPa)", "", [
             Series([1e-6 * e for e in MODULI], counts, name, "o-", COLOURS[name]) for name, counts in by_modulus.items()
         ], "xy"),
     ]  # fmt: skip
-    return Outcome(told, [_moment(0), _moment(20), _moment(60)], plots, Camera((0.5, -1.0, 0.2)), columns=3)
+    return Outcome(numbers, [_moment(0), _moment(20), _moment(60)], plots, Camera((0.5, -1.0, 0.2)), columns=3)
 
 
 def _moment(steps: int) -> Moment:

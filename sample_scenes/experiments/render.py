@@ -1,6 +1,6 @@
-"""Draws surfaces into an image: nearest first at every pixel, with light, shadow, and shade where surfaces are close.
+"""Software renderer with a depth buffer, shadows and ambient occlusion.
 
-Contact and crossings are what these pictures are about, and there sorting whole polygons by distance fails.
+The pictures show contacts and crossings, where sorting whole polygons by distance (as matplotlib does) fails.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ FAR = -1e30
 
 
 class View(NamedTuple):
-    """Right, up and towards the viewer, as rows; what lies in the middle of the image, and the height that it shows."""
+    """Orthographic view: axes (right, up, towards the viewer) as rows, centre of the image, and height shown, in m."""
 
     axes: Array
     centre: Array
     height: float
 
-    def seen(self, points: Array, size: tuple[int, int]) -> Array:
-        """Column, row (from the top) and nearness in m."""
+    def project(self, points: Array, size: tuple[int, int]) -> Array:
+        """Column, row (from the top) and depth towards the viewer, in m."""
         width, height = size
         scale = height / self.height
         local = (points - self.centre) @ self.axes.T
@@ -40,16 +40,16 @@ class View(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Per pixel: what is nearest there."""
+    """Depth buffer and attributes of the nearest surface, per pixel."""
 
     near: Array  # (h, w) m towards the viewer
-    owner: Array  # (h, w) number of the surface, -1: nothing
+    owner: Array  # (h, w) index of the surface, -1: none
     normal: Array  # (h, w, 3)
     angle: Array  # (h, w)
 
 
-def looking(eye: ArrayLike, up: ArrayLike) -> Array:
-    """Axes of a view from a direction."""
+def view_axes(eye: ArrayLike, up: ArrayLike) -> Array:
+    """Axes (right, up, towards the viewer), as rows, of a view from the direction `eye`."""
     towards = np.asarray(eye, dtype=float) / np.linalg.norm(np.asarray(eye))
     right = np.cross(np.asarray(up, dtype=float), towards)
     if np.linalg.norm(right) < 1e-6:
@@ -59,9 +59,9 @@ def looking(eye: ArrayLike, up: ArrayLike) -> Array:
 
 
 def render(surfaces: Sequence[Surface], view: View, size: tuple[int, int], closeness: float) -> Array:
-    """An image (h, w, 4), sRGB with transparency. Surfaces that are nearer than `closeness`, in m, shade each other."""
+    """An image (h, w, 4), sRGB with transparency. Surfaces closer than `closeness`, in m, occlude each other's ambient light."""
     fine = (OVERSAMPLE * size[0], OVERSAMPLE * size[1])
-    buffers = _drawn(surfaces, view, fine)
+    buffers = _rasterized(surfaces, view, fine)
     covered = buffers.owner >= 0
     image = np.zeros((*covered.shape, 4))
     if covered.any():
@@ -79,14 +79,14 @@ def render(surfaces: Sequence[Surface], view: View, size: tuple[int, int], close
 
 
 class Pixels(NamedTuple):
-    """Those of an image where something is seen, in a row."""
+    """The pixels covered by a surface, in one row."""
 
     owner: Array
     point: Array  # in space
     normal: Array  # towards the viewer
     angle: Array
     open_sky: Array
-    from_border: Array  # in sizes of the image
+    from_border: Array  # distance from the border of the image, relative to its size
 
 
 def _pixels(buffers: Buffers, view: View, size: tuple[int, int], open_sky: Array) -> Pixels:
@@ -101,7 +101,7 @@ def _pixels(buffers: Buffers, view: View, size: tuple[int, int], open_sky: Array
 
 
 def _shaded(surfaces: Sequence[Surface], pixels: Pixels, view: View) -> Array:
-    """The light that comes from each pixel."""
+    """Linear colour of each pixel."""
     normal, open_sky = pixels.normal, pixels.open_sky
     light = np.asarray(KEY_LIGHT) @ view.axes / np.linalg.norm(KEY_LIGHT)
     lit = _lit(surfaces, pixels, light, view)
@@ -112,8 +112,8 @@ def _shaded(surfaces: Sequence[Surface], pixels: Pixels, view: View) -> Array:
     ambient = (SKY * upward + BOUNCE * (1.0 - upward)) * open_sky
     shade = ambient + KEY * facing * lit * (0.35 + 0.65 * open_sky)
     outline = 1.0 - OUTLINE * (1.0 - np.abs(normal @ view.axes[2])) ** 3
-    paper = np.array([surface.endless for surface in surfaces])[pixels.owner]
-    # A plane is paper: white where it is lit.
+    paper = np.array([surface.unbounded for surface in surfaces])[pixels.owner]
+    # Planes are drawn white where they are lit.
     white = SKY + KEY * max(facing[paper].max(initial=0.0), 0.3)
     shade = np.where(paper, 0.3 + 0.7 * shade / white, shade * outline)
     shine = np.where(paper, 0.0, GLOSS * gloss * lit * open_sky)
@@ -121,7 +121,7 @@ def _shaded(surfaces: Sequence[Surface], pixels: Pixels, view: View) -> Array:
 
 
 def to_light(colour: Array) -> Array:
-    """From sRGB to the amount of light."""
+    """From sRGB to linear colour."""
     return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
 
 
@@ -130,36 +130,36 @@ def to_screen(light: Array) -> Array:
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:
-    """Of "#rrggbb"."""
+    """Components of "#rrggbb", from 0 to 1."""
     red, green, blue = bytes.fromhex(colour.removeprefix("#"))
     return red / 255.0, green / 255.0, blue / 255.0
 
 
-def _drawn(surfaces: Sequence[Surface], view: View, size: tuple[int, int]) -> Buffers:
+def _rasterized(surfaces: Sequence[Surface], view: View, size: tuple[int, int]) -> Buffers:
     shape = (size[1], size[0])
     buffers = Buffers(np.full(shape, FAR), np.full(shape, -1), np.zeros((*shape, 3)), np.zeros(shape))
     for number, surface in enumerate(surfaces):
-        seen = view.seen(surface.vertices, size)
+        seen = view.project(surface.vertices, size)
         _fill(seen, surface.normals, surface.angle, np.ascontiguousarray(surface.triangles), number, *buffers)
     return buffers
 
 
 def _lit(surfaces: Sequence[Surface], pixels: Pixels, light: Array, view: View) -> Array:
-    """How much of the key light reaches each pixel: what else the light sees there, with soft edges."""
-    casters = [surface for surface in surfaces if not surface.endless]
+    """Part of the key light that reaches each pixel, from a shadow map with soft edges."""
+    casters = [surface for surface in surfaces if not surface.unbounded]
     total = np.zeros(len(pixels.owner))
     if not casters:
         return total + 1.0
-    axes = looking(light, view.axes[1])
+    axes = view_axes(light, view.axes[1])
     local = np.concatenate([(surface.vertices - view.centre) @ axes.T for surface in casters])
     low, high = local.min(axis=0), local.max(axis=0)
     height = 1.05 * float(max(high[0] - low[0], high[1] - low[1]))
     from_light = View(axes, view.centre + 0.5 * (low + high) @ axes, height)
     size = (SHADOW_SIZE, SHADOW_SIZE)
-    depths = np.pad(_drawn(casters, from_light, size).near, 1, constant_values=FAR)
+    depths = np.pad(_rasterized(casters, from_light, size).near, 1, constant_values=FAR)
     texel = height / SHADOW_SIZE
-    # Lifted off its own surface, or it would shade itself.
-    seen = from_light.seen(pixels.point + 4.0 * texel * pixels.normal, size)
+    # Bias along the normal, so that a surface does not shadow itself.
+    seen = from_light.project(pixels.point + 4.0 * texel * pixels.normal, size)
     offsets = [(dx, dy) for dx in (-3.6, -1.2, 1.2, 3.6) for dy in (-3.6, -1.2, 1.2, 3.6)]
     for dx, dy in offsets:
         column, row = (np.clip(seen[:, k] + d + 1.0, 0, SHADOW_SIZE + 1).astype(int) for k, d in enumerate((dx, dy)))
@@ -168,11 +168,11 @@ def _lit(surfaces: Sequence[Surface], pixels: Pixels, light: Array, view: View) 
 
 
 def _painted(surfaces: Sequence[Surface], pixels: Pixels, view: View) -> Array:
-    """The colour of each pixel's surface, as light."""
+    """Linear surface colour of each pixel."""
     paint = np.array([[_rgb(surface.colour), _rgb(surface.stripe)] for surface in surfaces])
     colour = to_light(paint)[pixels.owner, (pixels.angle > math.pi).astype(int)]
     for number, surface in enumerate(surfaces):
-        if surface.endless:
+        if surface.unbounded:
             here = pixels.owner == number
             step = _round_step(view.height / 6.0)
             line = np.zeros(np.count_nonzero(here))
@@ -185,10 +185,10 @@ def _painted(surfaces: Sequence[Surface], pixels: Pixels, view: View) -> Array:
 
 
 def _opacity(surfaces: Sequence[Surface], pixels: Pixels) -> Array:
-    """Planes end softly, and so they do at the border of the image."""
+    """Opacity of each pixel; planes fade out at their edge and at the border of the image."""
     alpha = np.ones(len(pixels.owner))
     for number, surface in enumerate(surfaces):
-        if surface.endless:
+        if surface.unbounded:
             here = pixels.owner == number
             reach = 0.5 * np.linalg.norm(surface.vertices[1] - surface.vertices[0])
             away = np.linalg.norm(pixels.point[here] - surface.vertices.mean(axis=0), axis=1) / reach
@@ -197,13 +197,13 @@ def _opacity(surfaces: Sequence[Surface], pixels: Pixels) -> Array:
 
 
 def _soft(x: Array) -> Array:
-    """From 0 to 1 without corners."""
+    """Smoothstep from 0 to 1."""
     x = np.clip(x, 0.0, 1.0)
     return np.asarray(x * x * (3.0 - 2.0 * x))
 
 
 def _round_step(size: float) -> float:
-    """1, 2 or 5 times a power of ten, near the size."""
+    """1, 2 or 5 times a power of ten, close to `size`."""
     power = 10.0 ** math.floor(math.log10(size))
     return next(power * k for k in (1.0, 2.0, 5.0, 10.0) if power * k >= size)
 
@@ -213,7 +213,7 @@ def _fill(
     seen: Array, normals: Array, angles: Array, triangles: Array, number: int,
     near: Array, owner: Array, normal: Array, angle: Array,
 ) -> None:  # fmt: skip
-    """Fills triangles into the buffers where they are nearer than what is there."""
+    """Rasterizes triangles into the buffers with a depth test."""
     height, width = near.shape
     for f in range(len(triangles)):
         i, j, k = triangles[f, 0], triangles[f, 1], triangles[f, 2]
@@ -248,7 +248,7 @@ def _fill(
 
 
 def _probes(reach: float, count: int = 24) -> Array:
-    """Offsets (16, count, 2) in pixels: rows and columns of points that fill a disc, turned in 16 ways."""
+    """Offsets (16, count, 2) in pixels, (row, column): points that fill a disc, in 16 rotated patterns."""
     k = np.arange(count)
     turn = 2.399963 * k + 2.0 * math.pi / 16.0 * np.arange(16)[:, None]  # the golden angle
     away = (reach * np.sqrt((k + 0.5) / count))[:, None]
@@ -259,7 +259,7 @@ def _probes(reach: float, count: int = 24) -> Array:
 def _open_sky(
     near: Array, normal: Array, axes: Array, scale: float, reach: float, probes: Array, out: Array
 ) -> None:  # fmt: skip
-    """How much of the sky above each pixel's surface is not hidden by what is within `reach`; `scale` is in pixels/m."""
+    """Ambient visibility: part of the sky above each pixel that nothing within `reach` hides; `scale` is in pixels/m."""
     height, width = near.shape
     count = probes.shape[1]
     for row in range(height):
@@ -267,7 +267,7 @@ def _open_sky(
             here = near[row, column]
             if here < -1e29:
                 continue
-            way = (7 * row + 3 * column) % 16  # neighbours look in other directions
+            pattern = (7 * row + 3 * column) % 16  # neighbouring pixels use different patterns
             nx, ny, nz = 0.0, 0.0, 0.0
             for c in range(3):
                 n = normal[row, column, c]
@@ -275,7 +275,7 @@ def _open_sky(
             side = 1.0 if nz >= 0.0 else -1.0
             hidden = 0.0
             for k in range(count):
-                r, c = row + probes[way, k, 0], column + probes[way, k, 1]
+                r, c = row + probes[pattern, k, 0], column + probes[pattern, k, 1]
                 if r < 0 or c < 0 or r >= height or c >= width or near[r, c] < -1e29:
                     continue
                 x, y, z = (c - column) / scale, (row - r) / scale, near[r, c] - here

@@ -1,9 +1,9 @@
-"""A ribbon of two rods and struts falls on the ground: with resistance to torsion it lies down in even folds, without in a tangle.
+"""A ribbon of two rods and struts falls on the ground: with torsional stiffness it folds regularly, without it tangles.
 
-86 points, 127 segments, size, material and friction of the paper, stiffnesses as printed; where it falls from is ours: it
-hangs with its lower end at the ground. How regular the pile is, is measured by its struts: in even folds they all lie across the
-same direction. The measure is |mean of exp(2 i φ)| over the directions φ of the struts that lie on the ground: 1 if they are
-parallel, 0 if they point anywhere.
+86 points, 127 segments, size, material and friction are those of Spillmann and Teschner 2009, Fig. 15, with stiffnesses as
+printed; the initial position is ours: it hangs with its lower end at the ground. The regularity of the pile is measured by its
+struts, which are parallel in regular folds: |mean of exp(2 i φ)| over the directions φ of the struts on the ground is 1 if they
+are parallel and 0 if they are random.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ LOOSE = dataclasses.replace(STIFF, twist=1e-6 * STIFF.twist)
 DAMPING = 0.02  # s
 DRAG = 0.1  # 1/s
 SECONDS = 4.0
-LOW = 0.6  # m: what is below lies on the ground
+LOW = 0.6  # m, height below which a strut counts as lying on the ground
 
 
-def ribbon(made_of: object) -> Net:
+def ribbon(stiffness: object) -> Net:
     z = np.linspace(0.0, LENGTH, RUNGS)
     zero = np.zeros(RUNGS)
     sway = 1e-2 * np.sin(0.7 * z)
@@ -34,11 +34,11 @@ def ribbon(made_of: object) -> Net:
     edges = [(k, k + 1) for k in range(RUNGS - 1)] + [(RUNGS + k, RUNGS + k + 1) for k in range(RUNGS - 1)]
     edges += [(k, RUNGS + k) for k in range(RUNGS)]
     straight = points * (1.0, 0.0, 1.0)
-    return Net.from_edges(points, edges, RADIUS, stiffness=made_of, damping_time=DAMPING, rest=straight)  # type: ignore[arg-type]
+    return Net.from_edges(points, edges, RADIUS, stiffness=stiffness, damping_time=DAMPING, rest=straight)  # type: ignore[arg-type]
 
 
-def fall(made_of: object, seconds: float = SECONDS) -> tuple[Net, list[Array], list[int]]:
-    net = ribbon(made_of)
+def fall(stiffness: object, seconds: float = SECONDS) -> tuple[Net, list[Array], list[int]]:
+    net = ribbon(stiffness)
     scene = Scene(rod_contact=True, drag=DRAG)
     k = scene.add(net, friction=0.6)
     scene.collide(Plane(), friction=0.6)
@@ -48,7 +48,7 @@ def fall(made_of: object, seconds: float = SECONDS) -> tuple[Net, list[Array], l
 
 
 def order(x: Array) -> float:
-    """How parallel the struts on the ground are, from 0 to 1."""
+    """Order parameter of the directions of the struts on the ground, from 0 to 1."""
     left, right = x[:RUNGS], x[RUNGS:]
     low = 0.5 * (left + right)[:, 2] < LOW
     d = (right - left)[low, :2]
@@ -60,7 +60,7 @@ def order(x: Array) -> float:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Shot:
+class _Snapshot:
     x: Array
 
     def positions(self, _: int) -> Array:
@@ -80,7 +80,7 @@ def run() -> Outcome:
     )
     numbers.append(Number.between("order of the struts, without", tangled, 0.0, 0.8, "", "paper: chaotic loops"))
     moments = [
-        Moment(f"{k / 24:.1f} s, {name}", tubes(_Shot(shapes[k]), 0, net, colour, 0.05), [Solid(Plane())])
+        Moment(f"{k / 24:.1f} s, {name}", tubes(_Snapshot(shapes[k]), 0, net, colour, 0.05), [Solid(Plane())])
         for (name, (net, shapes, _)), colour in zip(found.items(), (BLUE, GREEN), strict=True)
         for k in (round(24 * 0.5 * SECONDS), round(24 * SECONDS))
     ]

@@ -1,6 +1,6 @@
-"""A chain of elastic rings hangs from its first one.
+"""A chain of elastic rings hangs from its first one (Spillmann and Teschner 2009, Fig. 1).
 
-Each ring is a closed net of its own; contact alone holds the chain. The paper shows it without numbers.
+Each ring is a closed net of its own; only contact holds the chain together. The paper gives no parameters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SECONDS = 3.0
 
 
 def ring(k: int) -> Array:
-    """Every other one stands across the one before, into which it reaches."""
+    """Points of ring k, which is linked with ring k - 1 and perpendicular to it."""
     angle = 2.0 * math.pi * np.arange(SEGMENTS) / SEGMENTS + math.pi / 2
     side, up = SIZE * np.cos(angle), SIZE * np.sin(angle)
     x, y = (side, 0.0 * side) if k % 2 == 0 else (0.0 * side, side)

@@ -1,7 +1,8 @@
-"""A rod whose ends can only slide along x is pulled at both and twisted until it winds about itself.
+"""A rod whose ends can only slide along x is pulled at both ends and twisted until it winds about itself (Zhao et al. 2022, Fig.
+16).
 
-Material, radius, 50 segments, the pull of 1 N and the rate of 10 rad/s are the paper's. It says nothing of the length, and
-nothing of what takes out the energy that is set free.
+Material, radius, 50 segments, the force of 1 N and the rate of 10 rad/s are the paper's. It gives neither the length nor the
+dissipation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .strands import ClampedLink, partners, self_gaps
 
 SEGMENTS, LENGTH, RADIUS = 50, 0.5, 0.003  # m
 YOUNG, SHEAR, DENSITY = 1e9, 1e11, 200.0  # Pa, kg/m3
-PULL, RATE = 1.0, 10.0  # N, rad/s of each end
+PULL, RATE = 1.0, 10.0  # N; rad/s of each end
 DRAG = 2.0  # 1/s
 STEP, SECONDS = 0.003, 1.2  # s
 TOUCH = 0.05  # radii
@@ -26,7 +27,7 @@ TOUCH = 0.05  # radii
 def simulation(threads: int | None = None, contact: str = "coulomb") -> tuple[Rod, Simulation]:
     points = np.zeros((SEGMENTS + 1, 3))
     points[:, 0] = np.linspace(-0.5 * LENGTH, 0.5 * LENGTH, SEGMENTS + 1)
-    points[:, 2] = 1e-4 * np.cos(math.pi * points[:, 0] / LENGTH)  # a straight rod would not know which way to go
+    points[:, 2] = 1e-4 * np.cos(math.pi * points[:, 0] / LENGTH)  # perturbation: a straight rod would not buckle
     rod = Rod.from_points(points, RADIUS, stiffness=round_section(YOUNG, SHEAR, DENSITY, RADIUS), rest="straight")
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=DRAG, rod_contact=True)
     scene.add(rod, "compact", friction=0.0)
@@ -38,7 +39,7 @@ def simulation(threads: int | None = None, contact: str = "coulomb") -> tuple[Ro
 
 
 def run() -> Outcome:
-    rod, sim = simulation(contact="active set")  # the paper's own, without friction
+    rod, sim = simulation(contact="active set")  # the contact solver of the paper, without friction
     frames = list(sim.frames(1, 1 + round(SECONDS / STEP)))
     times = np.array([frame.time for frame in frames])
     link = ClampedLink(frames[0].positions(0), frames[0].directors(0))

@@ -1,7 +1,8 @@
-"""A spheroid of four rods, whose ends are turned against each other until it is a figure of eight.
+"""A spheroid of four rods whose poles are rotated against each other until it is a figure of eight (Spillmann and Teschner 2009,
+Fig. 13).
 
-The paper gives no numbers for it. Here the rods are half circles, joined at both poles, which stay where
-they are while one is turned.
+The paper gives no parameters. Here the rods are half circles, joined at both poles, which keep their positions while one is
+rotated.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SECONDS, REST = 8.0, 1.0
 
 
 def spheroid() -> tuple[Array, Array]:
-    """Points (pole, pole, then rod by rod) and segments."""
+    """Points (both poles, then rod by rod) and segments."""
     points = [(0.0, 0.0, -1.0), (0.0, 0.0, 1.0)]
     edges = []
     for k in range(RODS):
@@ -56,7 +57,7 @@ def simulation() -> tuple[Net, Simulation]:
 
 
 def waist(x: Array) -> float:
-    """How far the middles of the rods are from the axis, on average."""
+    """Mean distance of the middles of the rods from the axis, m."""
     middles = x[2:].reshape(RODS, SEGMENTS - 1, 3)[:, (SEGMENTS - 1) // 2]
     return float(np.linalg.norm(middles[:, :2], axis=1).mean())
 
@@ -82,12 +83,12 @@ def run() -> Outcome:
     numbers = [
         Number.near("waist at the start", waists[0], 1.0, 0.01, "m"),
         Number.between("waist at the end", waists[-1], RADIUS, 0.1, "m", "eight-shaped"),
-        Number.between("widest above and below it", float(radii.mean(axis=0).max()), 0.25, 1.0, "m"),
+        Number.between("largest radius above and below the waist", float(radii.mean(axis=0).max()), 0.25, 1.0, "m"),
         Number.between(
-            "energy never falls while it is turned, but by", _largest_fall(energies), 0.0, 0.05, "of the end's"
+            "largest decrease of energy during the rotation", _largest_fall(energies), 0.0, 0.05, "of the final energy"
         ),
-        Number.between("segments longer or shorter, at most", stretched, 0.0, 0.02),
-        Number.equal("steps given up", failures, 0),
+        Number.between("largest stretch of a segment", stretched, 0.0, 0.02),
+        Number.equal("failed steps", failures, 0),
     ]
     shown = [int(np.searchsorted(angles, a)) for a in (0.0, 110.0, 220.0, 329.9)]
     moments = [Moment(f"{angles[k]:.0f}°", tubes(frames[k], 0, net, radius=0.03)) for k in shown]

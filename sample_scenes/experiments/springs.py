@@ -1,8 +1,9 @@
-"""A strand passes through two springs; a weight pulls its middle down, the springs slide towards each other and collide.
+"""A strand passes through two springs; a weight pulls its middle down, and the springs slide towards each other and collide (Zhao
+et al. 2022, Fig. 14).
 
-Materials, radius, numbers of segments and the time step are the paper's; it says nothing of lengths and loads. One end of the
-strand is clamped. The other lies in a chute of colliders without friction, and a light pull along the chute takes the place of
-whatever keeps the end from being drawn out of it. The weight is a force on one vertex: it is drawn, but the springs don't feel it.
+Materials, radius, numbers of segments and the time step are the paper's; it gives neither lengths nor loads. One end of the
+strand is clamped. The other lies in a frictionless chute of colliders, and a light force along the chute keeps the strand taut.
+The weight is a force on one vertex: it is drawn, but does not collide with the springs.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from .overlap import in_itself, of_rods
 
 RADIUS = 0.03  # m, of the strand and of the wire
 DENSITY = 0.1  # kg/m3
-STRAND, SPRING = 20e6, 2e6  # Pa, Young's and shear modulus alike
+STRAND, SPRING = 20e6, 2e6  # Pa, Young's modulus and shear modulus
 SEGMENTS = 30  # of the strand; a spring has 150
 TURNS, PER_TURN = 10, 15
-COIL = 0.16  # m, from the axis of a spring to the middle of its wire
-LONG = 1.1  # m, a spring
+COIL = 0.16  # m, from the axis of a spring to the centreline of its wire
+LONG = 1.1  # m, length of a spring
 INEXTENSIBLE = 1e5  # N
-KEPT = {"der": 1e-3, "compact": 1e-12}  # the length of the strand
+LENGTH_TOLERANCE = {"der": 1e-3, "compact": 1e-12}  # admissible relative change of the length of the strand
 FRICTION = 0.1
 DAMPING = 0.005  # s
-START, MOUTH, END = -3.0, 3.0, 4.5  # m: of the strand; of the chute; of the strand
+START, MOUTH, END = -3.0, 3.0, 4.5  # m: start of the strand, mouth of the chute, end of the strand
 WEIGHT, PULL = 20.0, 12.0  # N
-HUNG = 13  # vertex where the weight hangs
-LOADED = 0.5  # s, by when it hangs with all its weight
+HUNG = 13  # vertex that carries the weight
+LOADED = 0.5  # s, when the full weight is reached
 STEP = 0.003  # s
 SECONDS = 1.4
 FAR = 1e3  # m
 
-ROUND, HEIGHT = 0.3, 0.1  # m, of the chute's lip and of its floor
+ROUND, HEIGHT = 0.3, 0.1  # m: radius of the chute's lip, thickness of its floor
 LYING = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
-WIDE, LEFT = 1.4, RADIUS + 0.001  # m: length of the chute, and from its middle to its walls
+WIDE, LEFT = 1.4, RADIUS + 0.001  # m: length of the chute; distance of its walls from its centre
 MIDDLE = MOUTH + 0.5 * WIDE
 FLOOR = Box((WIDE, 0.4, HEIGHT), (MIDDLE, 0.0, -LEFT - 0.5 * HEIGHT))
 LIP = Capsule(ROUND, 0.4, (MOUTH, 0.0, -LEFT - ROUND), LYING)
@@ -47,7 +48,7 @@ CEILING = Box((WIDE, 0.4, HEIGHT), (MIDDLE, 0.0, LEFT + 0.5 * HEIGHT))
 WALLS = tuple(Box((WIDE, 0.1, 2.0 * LEFT), (MIDDLE, side * (LEFT + 0.05), 0.0)) for side in (-1.0, 1.0))
 
 
-def made_of(modulus: float, stretch: float) -> Stiffness:
+def round_section(modulus: float, stretch: float) -> Stiffness:
     area, inertia = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4.0
     return Stiffness(
         stretch, modulus * inertia, modulus * inertia, modulus * 2.0 * inertia,
@@ -56,14 +57,14 @@ def made_of(modulus: float, stretch: float) -> Stiffness:
 
 
 def rods() -> list[Rod]:
-    """The strand, the spring on the left, the spring on the right."""
+    """The strand, the left spring and the right spring."""
     strand = np.linspace((START, 0.0, 0.0), (END, 0.0, 0.0), SEGMENTS + 1)
     angle = 2.0 * math.pi * np.arange(TURNS * PER_TURN + 1) / PER_TURN
-    inside = COIL * math.cos(math.pi / PER_TURN) - RADIUS  # of a coil of straight pieces
+    inside = COIL * math.cos(math.pi / PER_TURN) - RADIUS  # inner radius of a polygonal coil
     coils = np.stack([LONG * angle / angle[-1], COIL * np.cos(angle), COIL * np.sin(angle) - inside + RADIUS], axis=1)
-    wire, area = made_of(SPRING, SPRING * math.pi * RADIUS**2), (-2.3, 2.3 - LONG)
+    wire, area = round_section(SPRING, SPRING * math.pi * RADIUS**2), (-2.3, 2.3 - LONG)
     return [
-        Rod.from_points(strand, RADIUS, stiffness=made_of(STRAND, INEXTENSIBLE), damping_time=DAMPING),
+        Rod.from_points(strand, RADIUS, stiffness=round_section(STRAND, INEXTENSIBLE), damping_time=DAMPING),
         *(Rod.from_points(coils + np.array([x, 0.0, 0.0]), RADIUS, stiffness=wire, damping_time=DAMPING) for x in area),
     ]
 
@@ -82,8 +83,8 @@ def scene_of(all_rods: list[Rod], model: str = "der") -> Scene:
 
 
 def passes_through(strand: Array, spring: Array) -> float:
-    """How often the spring winds about the strand, in turns. Both are closed far away: the strand beyond its ends and behind,
-    the spring by two lines from its ends straight outwards."""
+    """Winding number of the spring about the strand. Both are closed far away: the strand behind the scene, the spring by two
+    radial lines from its ends."""
     behind = np.array([[FAR, 0.0, 0.0], [FAR, -FAR, 0.0], [-FAR, -FAR, 0.0], [-FAR, 0.0, 0.0]])
     out = [
         tip + 0.1 * FAR * (tip - turn) / np.linalg.norm(tip - turn)
@@ -93,13 +94,13 @@ def passes_through(strand: Array, spring: Array) -> float:
 
 
 def apart(frame: Frame) -> float:
-    """Metres between the middles of the springs."""
+    """Distance between the centres of the springs, m."""
     left, right = (frame.positions(k).mean(axis=0) for k in (1, 2))
     return float(np.linalg.norm(right - left))
 
 
 def deepest(frame: Frame) -> float:
-    """Metres by which any two of them overlap."""
+    """Largest overlap of any two rods or of a rod with itself, m."""
     x = [frame.positions(k) for k in range(3)]
     of_two = (of_rods(x[i], RADIUS, x[j], RADIUS) for i, j in ((0, 1), (0, 2), (1, 2)))
     return max(0.0, *of_two, *(in_itself(x[k], RADIUS) for k in range(3)))
@@ -133,7 +134,7 @@ def run(model: str = "der") -> Outcome:
         Number.between("deepest overlap, at any step", float(deep.max() / RADIUS), 0.0, 0.02, "radii"),
         Number.between("the end sits in a wall of the chute by", wall / RADIUS, 0.0, 0.02, "radii"),
         Number("the end slides in by", float(ends[0, 0] - ends[-1, 0]), "m"),
-        Number.between("stretch of the strand", stretch, 0.0, KEPT[model]),
+        Number.between("stretch of the strand", stretch, 0.0, LENGTH_TOLERANCE[model]),
     ]
     shown = [0, round(0.45 / STEP), (round(0.45 / STEP) + met) // 2, met]
     words = ["begins", "the weight pulls the strand down", "the springs slide", "they collide"]
@@ -164,5 +165,5 @@ def _moment(frame: Frame, all_rods: list[Rod], title: str) -> Moment:
     at = frame.positions(0)[HUNG]
     ball = Sphere(0.2, at - (0.0, 0.0, 0.9))
     tubes.append(Tube([at, at - (0.0, 0.0, 0.8)], 0.012, GREY))
-    # Without the front wall and the ceiling, which would hide the strand.
+    # The front wall and the ceiling are left out because they would hide the strand.
     return Moment(title, tubes, [Solid(FLOOR), Solid(LIP), Solid(WALLS[1]), Solid(ball, RED)])

@@ -1,4 +1,4 @@
-"""What is measured of rods that touch: how near their surfaces are, in how many places, and how often they are linked."""
+"""Measurements of rods in contact: gaps, contact partners, passages through each other, and linking (twist and writhe)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from ...core.maths.geometry.crossing import segments_cross
 from ...core.maths.geometry.frames import Vector, dot, twist_angles
 from ...core.maths.geometry.linking import writhe
 
-NEVER_TOUCH = 0.5 * math.pi  # diameters along the rod: nearer points of it can't touch, it would have to bend too much
+# Diameters along the rod: points closer than this cannot touch, because the rod would have to bend too much.
+NEVER_TOUCH = 0.5 * math.pi
 
 
 def self_gaps(points: Array, radius: float) -> Array:
-    """Per edge of an open rod: m to the surface of the nearest other part of it; negative where they overlap."""
+    """Gap, m, from each edge of an open rod to the closest other part of it; negative where they overlap."""
     return _nearest(points, radius)[0]
 
 
 def partners(points: Array, radius: float, near: float) -> NDArray[np.int64]:
-    """(k, 2) edges whose surface is nearer than `near` (m) to another part of their rod, each with the nearest other edge."""
+    """(k, 2) indices of edges whose gap to another part of their rod is below `near`, m, each with the closest other edge."""
     gaps, edge = _nearest(points, radius)
     touching = np.flatnonzero(gaps < near)
     return np.stack([touching, edge[touching]], axis=1)
@@ -39,46 +40,46 @@ def _nearest(points: Array, radius: float) -> tuple[Array, NDArray[np.int64]]:
 
 
 def gap(first: Array, second: Array, reach: float, closed: bool = False) -> float:
-    """Between the surfaces of two rods whose radii add up to `reach`, m."""
+    """Gap, m, between the surfaces of two rods whose radii add up to `reach`."""
     return float(_distance(_edges_of(first, closed), _edges_of(second, closed))) - reach
 
 
 def _edges_of(points: Array, closed: bool) -> Array:
-    """Every edge from one row to the next: a closed rod's first vertex comes again at the end."""
+    """Points such that every edge runs from one row to the next: the first vertex of a closed rod is repeated at the end."""
     return np.vstack([points, points[:1]]) if closed else np.ascontiguousarray(points)
 
 
 def resampled(points: Array, edges: int) -> Array:
-    """A polyline as one with edges of the same length."""
+    """The polyline resampled with edges of equal length."""
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     places = np.linspace(0.0, along[-1], edges + 1)
     return np.stack([np.interp(places, along, points[:, axis]) for axis in range(3)], axis=1)
 
 
 def passages(first: Array, second: Array, first_after: Array, second_after: Array, closed: bool = False) -> int:
-    """How many pairs of edges of two rods pass through each other on a straight way from one moment to another."""
+    """Number of edge pairs of two rods that pass through each other during linear motion between two states."""
     return int(_passages(*(_edges_of(x, closed) for x in (first, second, first_after, second_after))))
 
 
 class ClampedLink:
-    """Twist and writhe of an open rod between two clamps, in turns: their sum grows by what the clamps are turned.
+    """Twist and writhe of an open rod between two clamps, in turns; their sum changes by the rotation of the clamps.
 
-    Beyond the clamps the rod is thought to go on straight, and to be closed far away by something that never moves."""
+    The rod is extended straight beyond the clamps and closed far away by a fixed curve."""
 
     def __init__(self, points: Array, directors: Array) -> None:
-        """As it is at the start, when the clamps take hold."""
+        """Takes the initial state of the rod."""
         edges = np.diff(points, axis=0)
         t = edges / np.linalg.norm(edges, axis=1)[:, None]
         far = 10.0 * float(np.abs(edges).sum())
         out = [points[0] - far * t[0], points[-1] + far * t[-1]]
-        # Both ends may lie on one line: the way back makes a bow around it.
+        # Both ends may lie on one line, therefore the closing curve makes a bow around it.
         across = np.cross(out[1] - out[0], np.eye(3)[np.abs(out[1] - out[0]).argmin()])
         bow = 0.5 * (out[0] + out[1]) + 3.0 * far * across / np.linalg.norm(across)
         self._tangents, self._directors = t[[0, -1]], np.array(directors)[[0, -1]]
         self._after, self._before = np.array([out[1], bow]), out[0]
 
     def of(self, points: Array, directors: Array, spins: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
-        """Twist, of less than half a turn from edge to edge, and writhe. `spins` are the angles of the clamps in rad."""
+        """Twist and writhe, in turns. `spins` are the rotation angles of the clamps, rad; the twist between edges is below pi."""
         edges = np.diff(points, axis=0)
         t = edges / np.linalg.norm(edges, axis=1)[:, None]
         angle = np.array(spins)[:, None]
@@ -97,7 +98,7 @@ def _row(x: Array, i: int) -> Vector:
 
 @part
 def _closest(x: Array, i: int, y: Array, j: int) -> tuple[float, float, float]:
-    """Of two edges: where on them, and the distance."""
+    """Parameters of the closest points of two edges, and their distance."""
     a, b, c, d = _row(x, i), _row(x, i + 1), _row(y, j), _row(y, j + 1)
     s, t = closest_on_segments(a, b, c, d)
     w = minus(blend(a, b, s), blend(c, d, t))

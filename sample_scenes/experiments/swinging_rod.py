@@ -1,4 +1,4 @@
-"""A straight rod, clamped level, swings under gravity without damping: how much energy time steps of 11 and 33 ms take out."""
+"""A straight rod, clamped horizontally, swings under gravity without damping: energy dissipated by time steps of 11 and 33 ms."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .outcome import BLUE, GREEN, ORANGE, RED, Camera, Moment, Number, Outcome, 
 
 LENGTH, RADIUS, ELEMENTS, SEGMENTS = 1.0, 5e-3, 5, 40
 SECONDS = 3.0
-EARLY = 0.6  # s: it hangs down for the first time
+EARLY = 0.6  # s, when it hangs down for the first time
 STEPS = (0.011, 0.033)
 CASES = {
     "clothoid, sdirk2": ("clothoid", "sdirk2", BLUE),
     "clothoid, paper's": ("clothoid", "semi-implicit euler", GREEN),
     "der, sdirk2": ("der", "sdirk2", ORANGE),
-    "der, paper's": ("der", "backward euler", RED),  # fully implicit: what the paper's discrete rods are stepped with
+    "der, paper's": ("der", "backward euler", RED),  # fully implicit, as the discrete rods of the paper
 }
 
 
 def swing(model: str, integrator: str, step: float) -> tuple[np.ndarray, np.ndarray, int, list]:
-    """Times, energies as parts of what falling to the lowest place would give, steps that were given up, and some frames."""
+    """Times, energies relative to the energy of the fall to the lowest position, number of failed steps, and some frames."""
     points = np.zeros((SEGMENTS + 1, 3))
     points[:, 0] = np.linspace(0.0, LENGTH, SEGMENTS + 1)
     rod = Rod.from_points(points, radius=RADIUS, material=Material(1e7, 1000.0, 0.5))

@@ -1,7 +1,7 @@
-"""Table 1 of the paper: milliseconds per step, for rods of as many vertices, in its scenes.
+"""Table 1 of Bergou et al. 2008: milliseconds per step for rods with the same numbers of vertices in the paper's scenes.
 
-The paper's were measured on a 2.66 GHz Core 2 Duo, ours on whatever runs this, on one core of it. Where its rods collide, its time
-for contact is left out: `der2008` takes another kind of step with rods that touch.
+The paper's times were measured on a 2.66 GHz Core 2 Duo, ours on one core of this machine. The paper's time for contact is left
+out: `der2008` uses another integrator for rods in contact.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .outcome import BLUE, GREY, Number, Outcome, Plot, Series
 from .strands import resampled
 
 MODEL = "der2008"
-FASTER = 5.0  # than the paper, at least
-RATE = 2.0  # frames per second: each is made of many steps
+FASTER = 5.0  # than the paper: required factor
+RATE = 2.0  # frames per second; each consists of many steps
 REPEATS = 2000
 ROUNDS = 7
 
@@ -33,15 +33,15 @@ class Row:
     figure: str
     vertices: int
     scene: Callable[[int], Scene]
-    forces: float  # ms, of the paper
+    forces: float  # ms, in the paper
     frames: float  # the quasistatic update
     projection: float
-    total: float  # without contact
-    seconds: float = 1.0  # until it moves as in the figure
+    total: float  # ms, without contact
+    seconds: float = 1.0  # of simulation until it moves as in the figure
 
 
-def _moved(rod: Rod, spin: float = 0.0) -> Scene:
-    """Clamped at both ends, one of them turned, with a little of every motion in it."""
+def _clamped_scene(rod: Rod, spin: float = 0.0) -> Scene:
+    """A rod clamped at both ends, of which one rotates at `spin`, with a small random motion."""
     rng = np.random.default_rng(1)
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=0.1)
     scene.add(rod, MODEL, velocity=0.1 * rng.standard_normal((rod.vertex_count, 3)))
@@ -53,21 +53,23 @@ def _moved(rod: Rod, spin: float = 0.0) -> Scene:
 
 def _knot(vertices: int) -> Scene:
     points = resampled(trefoil.knotted().points, vertices - 1)
-    made_of = Stiffness(1e4, 0.01, 0.01, 0.008, mass_per_length=1.0, inertia_per_length=1e-4)
-    return _moved(Rod.from_points(points, 0.01, stiffness=made_of, rest="straight"), 1.0)
+    stiffness = Stiffness(1e4, 0.01, 0.01, 0.008, mass_per_length=1.0, inertia_per_length=1e-4)
+    return _clamped_scene(Rod.from_points(points, 0.01, stiffness=stiffness, rest="straight"), 1.0)
 
 
 def _vee(vertices: int) -> Scene:
     points = resampled(twist_asymmetry.v_shape(), vertices - 1)
-    return _moved(Rod.from_points(points, 0.02, stiffness=twist_asymmetry.FLAT, director=(0.0, 1.0, 0.0)), 3.0)
+    return _clamped_scene(Rod.from_points(points, 0.02, stiffness=twist_asymmetry.FLAT, director=(0.0, 1.0, 0.0)), 3.0)
 
 
 def _helix(vertices: int) -> Scene:
     b = localised_buckling
     points = np.linspace((0.0, 0.0, 0.0), (b.LENGTH - b.SHORTENING, 0.0, 0.0), vertices)
     points[:, 1] = 0.2 * np.sin(np.linspace(0.0, 6.0 * math.pi, vertices))
-    made_of = Stiffness(1e5, b.BEND, b.BEND, b.TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
-    return _moved(Rod.from_points(points, 0.01, stiffness=made_of, rest="straight", twist=2.0 * math.pi * b.TURNS), 1.0)
+    stiffness = Stiffness(1e5, b.BEND, b.BEND, b.TWIST, mass_per_length=1.0, inertia_per_length=1e-3)
+    return _clamped_scene(
+        Rod.from_points(points, 0.01, stiffness=stiffness, rest="straight", twist=2.0 * math.pi * b.TURNS), 1.0
+    )
 
 
 def _ring(vertices: int) -> Scene:
@@ -78,18 +80,18 @@ def _ring(vertices: int) -> Scene:
 
 def _hanging(vertices: int) -> Scene:
     rod = plectonemes.hanging(vertices - 1)
-    made_of = Stiffness(1e4, 5e-4, 5e-4, 4e-4, mass_per_length=0.1, inertia_per_length=1e-6)
-    return _moved(Rod.from_points(rod.points, 0.005, stiffness=made_of, rest="straight"), 20.0)
+    stiffness = Stiffness(1e4, 5e-4, 5e-4, 4e-4, mass_per_length=0.1, inertia_per_length=1e-6)
+    return _clamped_scene(Rod.from_points(rod.points, 0.005, stiffness=stiffness, rest="straight"), 20.0)
 
 
 def _link(vertices: int) -> Scene:
-    """An open ring of the chain, free."""
+    """An open link of the chain, free."""
     angle = np.linspace(0.3, 2.0 * math.pi - 0.3, vertices)
     points = np.stack([np.cos(angle), np.sin(angle), 0.05 * angle], axis=1)
-    made_of = Stiffness(1e4, 2.0, 2.0, 2.0, mass_per_length=1.0, inertia_per_length=1e-3)
+    stiffness = Stiffness(1e4, 2.0, 2.0, 2.0, mass_per_length=1.0, inertia_per_length=1e-3)
     rng = np.random.default_rng(2)
     scene = Scene()
-    scene.add(Rod.from_points(points, 0.05, stiffness=made_of), MODEL, velocity=rng.standard_normal((vertices, 3)))
+    scene.add(Rod.from_points(points, 0.05, stiffness=stiffness), MODEL, velocity=rng.standard_normal((vertices, 3)))
     return scene
 
 
@@ -110,11 +112,11 @@ class Times(NamedTuple):
     frames: float
     projection: float
     total: float
-    step: float  # s, that it advances
+    step: float  # s, length of a step
 
 
 def measured(row: Row, rounds: int = ROUNDS, repeats: int = REPEATS) -> Times:
-    """The best of several rounds. Parts are repeated at one moment, the whole is that of many steps."""
+    """The fastest of several rounds. Parts of a step are repeated in one state; the total is averaged over many steps."""
     sim = Simulation(row.scene(row.vertices), frame_rate=RATE, substeps=1, threads=1)
     for _ in range(round(RATE * row.seconds)):
         sim.step_frame()
@@ -158,7 +160,7 @@ def run() -> Outcome:
             word = {"frames": "quasistatic update", "total": "a step"}.get(name, name)
             label = f"Fig. {row.figure}, {row.vertices} vertices, {word}"
             says = f"the paper: {paper:g} ms, {paper / here:.0f} times as long"
-            if name == "frames":  # with the Bishop frames, which the paper does not name
+            if name == "frames":  # includes the update of Bishop frames, which the paper does not mention
                 numbers.append(Number(f"{label} ({says})", here, "ms"))
             else:
                 numbers.append(Number.between(label, here, 0.0, paper / FASTER, "ms", says))

@@ -1,6 +1,6 @@
-"""A disc on a wire turns to and fro: the rate is that of a spring with the wire's stiffness against twist.
+"""A disc on a wire oscillates about its axis with the frequency of a torsion spring.
 
-The disc has the inertia I, and a third of the wire's turns with it: w^2 = GJ / (L (I + I_wire / 3)).
+The disc has the inertia I, and a third of the inertia of the wire adds to it: w^2 = GJ / (L (I + I_wire / 3)).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ SEGMENTS = (4, 8, 32)
 
 
 def turn(segments: int, model: str = "der") -> tuple[Array, Array, float, list[tuple[Array, Array, Array, Array]]]:
-    """Times, angles of the disc, the expected rate, and what is to be drawn: wire, directors, disc's position and rotation."""
+    """Times, angles of the disc, the expected angular frequency, and the states to draw: wire, directors, position and rotation
+    of the disc."""
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     wire = Rod.from_points(np.linspace((0, 0, 0), (0, 0, -LENGTH), segments + 1), RADIUS, WIRE)
     rod = scene.add(wire, model)

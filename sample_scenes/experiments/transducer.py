@@ -1,7 +1,8 @@
-"""Two bodies joined by a rod, one fifty times heavier than the other: a rod carries torque from one to the other and back.
+"""Two bodies joined by a rod, one fifty times heavier than the other: the rod transmits torque between them (Bergou et al. 2008,
+Fig. 6).
 
-The heavy one spins at the start, the light one is at rest. Twist goes to and fro between them with the rate
-w^2 = GJ / L (1 / I + 1 / I'), where each body has a share of the rod's own small inertia; nothing is lost.
+The heavy body rotates at the start, the light one is at rest. Twist oscillates between them with the angular frequency
+w^2 = GJ / L (1 / I + 1 / I'), where each inertia includes a share of the small inertia of the rod; energy is conserved.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Exchange(NamedTuple):
     heavy: Array  # J, kinetic energy of the bodies
     light: Array
     rod: Array  # J, all energy of the rod
-    slower: Array  # rad/s: the light body's spin less the mean one
-    rate: float  # rad/s, expected
+    slower: Array  # rad/s: spin of the light body relative to the mean
+    rate: float  # rad/s, expected angular frequency
 
 
 def exchange(periods: float = PERIODS) -> Exchange:

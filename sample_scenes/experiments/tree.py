@@ -1,7 +1,7 @@
-"""A tree in wind: rods of wood that rigid bodies join, three at every fork.
+"""A tree in wind: rods of wood joined by rigid bodies, three at every fork (Bergou et al. 2008, Fig. 12).
 
-As many vertices as the paper's tree has, 2,158. It is stepped as the paper steps it, with `der2008`. The wind's drag on a bare
-branch is that of a cylinder; its eddies drift with it.
+It has as many vertices as the paper's tree, 2,158, and is simulated by the paper's method, `der2008`. The drag on a bare branch
+is that of a cylinder; the eddies are carried along by the wind.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ...core.errors import Array
 from ...core.models.published.der2008.block import Der2008Block
 from .outcome import BLUE, GREEN, ORANGE, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
-PAPER = 22.0  # ms a step, and
+PAPER = 22.0  # ms per step, and
 VERTICES = 2158
-FASTER = 10.0  # than the paper, at least
-WOOD = Material(1.5e8, 600.0, poisson_ratio=0.3)  # green, and soft
-FORKS = 6  # from the trunk to the last twig
+FASTER = 10.0  # than the paper: required factor
+WOOD = Material(1.5e8, 600.0, poisson_ratio=0.3)  # green wood, soft
+FORKS = 6  # levels from the trunk to the twigs
 WIND, EDDIES, EDDY_SIZE = 16.0, 20.0, 1.5  # m/s, m/s2, m
 SECONDS, RATE = 1.0, 24
 
@@ -29,8 +29,8 @@ SECONDS, RATE = 1.0, 24
 @dataclass
 class Tree:
     scene: Scene
-    forks: list[tuple[int, int, int, int]]  # the body, the rod below it, the two above
-    twigs: list[int]  # rods at whose end nothing is
+    forks: list[tuple[int, int, int, int]]  # the body, the rod below it, the two rods above it
+    twigs: list[int]  # rods with a free end
 
     @property
     def vertices(self) -> int:
@@ -38,7 +38,7 @@ class Tree:
 
 
 def grown(forks: int = FORKS, vertices: int = VERTICES, model: str = "der2008") -> Tree:
-    """A trunk that forks so many times; `vertices` are shared out among the branches."""
+    """A trunk that forks `forks` times; `vertices` is the total, distributed over all branches."""
     rng = np.random.default_rng(12)
     branches = 2 ** (forks + 1) - 1
     counts = np.full(branches, vertices // branches)
@@ -72,12 +72,12 @@ def grown(forks: int = FORKS, vertices: int = VERTICES, model: str = "der2008") 
 
 
 def eddies(seconds: float) -> list[Field]:
-    """Frozen turbulence that the wind carries along."""
+    """Frozen turbulence, advected by the wind."""
     return [Field("turbulence", EDDIES, position=(WIND * seconds, 0.0, 0.0), size=EDDY_SIZE, seed=3)]
 
 
 def angles(tree: Tree, frame: Frame) -> Array:
-    """(F, 2) between the branch below a fork and those above, rad."""
+    """(F, 2) angles between the branch below a fork and those above it, rad."""
 
     def ends(rod: int, last: bool) -> Array:
         x = frame.positions(rod)

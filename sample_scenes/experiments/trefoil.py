@@ -1,8 +1,8 @@
-"""Instability of knots: a rod with a loose knot whose ends are turned changes its shape smoothly, then jumps.
+"""Instability of knots: a knotted rod whose ends are rotated changes its shape smoothly, then jumps (Bergou et al. 2008, Fig. 1).
 
-As in the paper, a trefoil knot is tied into a naturally straight rod between two clamps. Untwisted, it rests as a large loop,
-two tails, and a braid where they meet. The ends are then turned, one way or the other: the knot jumps both times, after
-different numbers of turns and to different shapes.
+As in the paper, a trefoil is tied into a naturally straight rod between two clamps. Untwisted, it rests as a large loop, two
+tails, and a braid where they meet. The ends are then rotated in either direction: the knot jumps both times, after different
+numbers of turns and to different shapes.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from .outcome import BLUE, RED, Camera, Moment, Number, Outcome, Plot, Series, T
 from .strands import ClampedLink, resampled, self_gaps
 
 SEGMENTS, LENGTH, RADIUS = 200, 1.0, 0.004  # m
-SPAN = 0.6  # of the length: how far the clamps are apart
+SPAN = 0.6  # distance of the clamps relative to the length
 SILICONE = Material(young_modulus=1e6, density=1100.0, poisson_ratio=0.49, damping_time=0.01)
 FRAMES = 24  # per second
-REST = 3.0  # s, until it is turned
-RATE, TURNS = 0.5, 8.0  # turns per second, and in all
+REST = 3.0  # s before the ends are rotated
+RATE, TURNS = 0.5, 8.0  # turns per second; total turns
 SECONDS = REST + TURNS / RATE + 1.0
-JUMPS = 0.05  # turns of writhe in a frame: more than twice what is put in
+JUMP = 0.05  # turns of writhe per frame: more than twice the applied rotation
 ENDS = ((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))  # directions of the tails
 
 
 def knotted() -> Rod:
-    """Tied with a polynomial, the tails straight."""
+    """A polynomial knot with straight tails."""
     t = np.linspace(-2.0, 2.0, 15)
     knot = np.stack([t**3 - 3.0 * t, 0.3 * (t**5 - 10.0 * t), 0.75 * (4.0 * t**2 - t**4)], axis=1)
 
@@ -55,24 +55,24 @@ def knotted() -> Rod:
     return Rod.from_points(resampled(points * (LENGTH / length(points)), SEGMENTS), RADIUS, SILICONE, rest="straight")
 
 
-class Story(NamedTuple):
-    """What the knot did, per frame."""
+class History(NamedTuple):
+    """Measurements of a run, per frame."""
 
     rod: Rod
     frames: list[Frame]
-    turns: Array  # put in so far, without sign
+    turns: Array  # magnitude of the rotation applied so far
     twist: Array
     writhe: Array
-    gap: Array  # radii: the least, from when it rests; before, strands that overlap as they are drawn make room
-    trefoil: Array  # whether it is one
-    jump: int  # the frame after which it jumps for the first time; -1: never
+    gap: Array  # radii: smallest, after the initial overlaps of the polynomial knot have been resolved
+    trefoil: Array  # whether the rod is a trefoil
+    jump: int  # the frame before the first jump; -1: none
 
 
-def twisted(way: float) -> Story:
+def twisted(way: float) -> History:
     rod = knotted()
 
     def angle(time: float) -> float:
-        """Of each end: half of the turns."""
+        """Rotation of each end, rad: half of the turns."""
         return way * math.pi * min(max(RATE * (time - REST), 0.0), TURNS)
 
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=5.0, rod_contact=True)
@@ -85,8 +85,8 @@ def twisted(way: float) -> Story:
     both = [link.of(f.positions(0), f.directors(0), (-a, a)) for f, a in zip(frames, held, strict=True)]
     twist, writhe = np.array(both).T
     rest = round(REST * FRAMES)
-    jumps = np.flatnonzero(np.abs(np.diff(writhe[rest:])) > JUMPS) + rest
-    return Story(
+    jumps = np.flatnonzero(np.abs(np.diff(writhe[rest:])) > JUMP) + rest
+    return History(
         rod,
         frames,
         np.abs(held) / math.pi,
@@ -99,7 +99,7 @@ def twisted(way: float) -> Story:
 
 
 def away(frame: Frame) -> float:
-    """How far the knot stands out from the line between the clamps, of the length."""
+    """Largest distance of the knot from the line between the clamps, relative to the length."""
     return float(np.linalg.norm(frame.positions(0)[:, 1:], axis=1).max()) / LENGTH
 
 
@@ -107,11 +107,11 @@ def run() -> Outcome:
     more, less = twisted(1.0), twisted(-1.0)
     rest = round(REST * FRAMES)
     numbers = []
-    for name, story in (("with the knot", more), ("against it", less)):
-        jump_at = float(story.turns[story.jump]) if story.jump >= 0 else math.nan
-        earlier = story.jump - round(0.5 / RATE * FRAMES)
-        smooth = abs(story.writhe[earlier] - story.writhe[rest])
-        jumped = abs(story.writhe[story.jump + FRAMES // 2] - story.writhe[story.jump])
+    for name, history in (("with the knot", more), ("against it", less)):
+        jump_at = float(history.turns[history.jump]) if history.jump >= 0 else math.nan
+        earlier = history.jump - round(0.5 / RATE * FRAMES)
+        smooth = abs(history.writhe[earlier] - history.writhe[rest])
+        jumped = abs(history.writhe[history.jump + FRAMES // 2] - history.writhe[history.jump])
         numbers += [
             Number.between(f"turned {name}: turns when it jumps", jump_at, 0.5, TURNS),
             Number.between(f"turned {name}: writhe changed until half a turn before", smooth, 0.0, 0.3, "turns"),
@@ -122,7 +122,7 @@ def run() -> Outcome:
         float(np.abs(s.twist + s.writhe - way * s.turns - s.twist[0] - s.writhe[0]).max())
         for s, way in ((more, 1.0), (less, -1.0))
     )
-    frames = [frame for story in (more, less) for frame in story.frames]
+    frames = [frame for history in (more, less) for frame in history.frames]
     numbers += [
         Number.between("more turns against it than with it", later, 1.0, math.inf, says="one way is not the other"),
         Number.between("stands out in the end, turned with it", away(more.frames[-1]), 0.0, 0.06, "lengths"),
@@ -135,18 +135,18 @@ def run() -> Outcome:
         Number.equal("steps given up", sum(frame.report.failures for frame in frames), 0),
     ]
 
-    def moment(story: Story, frame: int, sign: str) -> Moment:
-        turns = f"{sign}{story.turns[frame]:.1f} turns" if story.turns[frame] else "no twist"
-        return Moment(turns, [Tube.of(story.frames[frame], 0, story.rod)])
+    def moment(history: History, frame: int, sign: str) -> Moment:
+        turns = f"{sign}{history.turns[frame]:.1f} turns" if history.turns[frame] else "no twist"
+        return Moment(turns, [Tube.of(history.frames[frame], 0, history.rod)])
 
     moments = [
-        moment(story, frame, sign)
-        for story, sign in ((more, "+"), (less, "−"))
-        for frame in (rest, story.jump - FRAMES // 4, story.jump + FRAMES // 2, len(story.frames) - 1)
+        moment(history, frame, sign)
+        for history, sign in ((more, "+"), (less, "−"))
+        for frame in (rest, history.jump - FRAMES // 4, history.jump + FRAMES // 2, len(history.frames) - 1)
     ]
     series = [
-        Series(story.turns[rest:], story.writhe[rest:], name, "-", colour)
-        for story, name, colour in ((more, "with the knot", BLUE), (less, "against it", RED))
+        Series(history.turns[rest:], history.writhe[rest:], name, "-", colour)
+        for history, name, colour in ((more, "with the knot", BLUE), (less, "against it", RED))
     ]
     plot = Plot("Smooth changes and jumps", "turns", "writhe (turns)", series)
     return Outcome(numbers, moments, [plot], Camera((0.2, -1.0, 0.4), centre=(0.0, 0.0, 0.035), height=0.24))

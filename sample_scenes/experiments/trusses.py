@@ -1,7 +1,8 @@
-"""Trusses held at one end, with and without resistance to torsion: flat they differ much, on edge not at all.
+"""Trusses held at one end, with and without torsional stiffness: flat they differ much, on edge not at all.
 
-Material, radius and size (11 m by 2 m) are the paper's, with stiffnesses as printed. Its members are not described; here they cross
-aslant, so that what bends flat must twist its members. `net` has no zero stiffness: without torsion it is a millionth.
+Material, radius and size (11 m by 2 m) are those of Spillmann and Teschner 2009, Fig. 14, with stiffnesses as printed. The paper
+does not describe the members; here they are diagonal, so that bending of the flat truss twists them. `net` does not allow zero
+stiffness: "without torsion" means a millionth of it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from .outcome import BLUE, GREEN, Camera, Moment, Number, Outcome
 
 LENGTH, WIDTH = 11.0, 2.0
 CELLS, SEGMENTS = 11, 2
-MADE_OF = as_printed(200e6, 200e6, 2e9)
-LOOSE = dataclasses.replace(MADE_OF, twist=1e-6 * MADE_OF.twist)
-HEAVY = 30.0  # kg: the two weights
+STIFFNESS = as_printed(200e6, 200e6, 2e9)
+LOOSE = dataclasses.replace(STIFFNESS, twist=1e-6 * STIFFNESS.twist)
+HEAVY = 30.0  # kg, each of the two weights
 
 
 def lattice() -> tuple[Array, Array]:
-    """Two rows of crosses: no member runs along the truss."""
+    """Two rows of crosses without members along the truss."""
     points: list[tuple[float, float, float]] = []
     number: dict[tuple[int, int], int] = {}
     for i in range(2 * CELLS + 1):
@@ -45,11 +46,11 @@ def at_rest(loose: bool, on_edge: bool, heavy: float = 0.0, model: str = "net") 
     points, edges = lattice()
     held = np.flatnonzero(points[:, 0] < 1e-9)
     mass = np.zeros(len(points))
-    if heavy:  # two weights on the outer half
+    if heavy:  # two weights on the free half
         mass[[int(np.argmin(np.linalg.norm(points - (x, 0.0, 0.0), axis=1))) for x in (6.0, 10.0)]] = heavy
     if on_edge:
         points = points[:, [0, 2, 1]]
-    net = Net.from_edges(points, edges, RADIUS, stiffness=LOOSE if loose else MADE_OF, point_mass=mass)
+    net = Net.from_edges(points, edges, RADIUS, stiffness=LOOSE if loose else STIFFNESS, point_mass=mass)
     scene = Scene()
     truss = scene.add(net, model)
     for k in held:
@@ -61,7 +62,7 @@ def at_rest(loose: bool, on_edge: bool, heavy: float = 0.0, model: str = "net") 
 
 
 def sag(net: Net, frame: Frame) -> float:
-    """Of the free end."""
+    """Sag of the free end, m."""
     end = net.points[:, 0] > LENGTH - 1e-9
     return float((net.points - frame.positions(0))[end, 2].mean())
 

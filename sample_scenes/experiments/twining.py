@@ -1,9 +1,10 @@
-"""A plant that curls by nature grows round a pole: in a plane it climbs as long as its curvature is less than 3.3 times the pole's,
-and beyond that rolls up and loses its grip; in space it winds round the pole in loops.
+"""A naturally curved plant grows around a pole: in the plane it climbs as long as its natural curvature is below 3.3 times that
+of the pole, and loses its grip above; in space it winds around the pole in loops.
 
-In the plane, without friction, what has lifted off the pole is an elastica from where it leaves the pole, with the pole's
-curvature, to its tip, which touches the pole again, without moment. Two such shapes exist below the threshold, one at it, and none
-above: so the threshold is found to any precision, and the simulated plant is held against it.
+In the plane and without friction, the part that has lifted off the pole is an elastica from the point where it leaves the pole,
+with the curvature of the pole, to its tip, which touches the pole again without moment. Below the threshold two such shapes
+exist, at the threshold one, and above none. So the threshold can be computed to any precision, and the simulated plant is
+compared with it.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from scipy.optimize import fsolve, minimize_scalar
 from ...core import Cylinder, Rod, Scene, Simulation, Stiffness
 from .outcome import BLUE, GREEN, GREY, ORANGE, RED, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 
-RADIUS, THICKNESS = 0.05, 5e-3  # m: from the axis of the pole to that of the stem; radius of the stem
-CLEAR = 1.001  # the clamp is so much farther out: edges are chords, and those next to it must not cut into the pole
+RADIUS, THICKNESS = 0.05, 5e-3  # m: distance between the axes of pole and stem; radius of the stem
+CLEAR = 1.001  # factor by which the clamp is farther out: edges are chords and must not cut into the pole next to it
 STEM = 1e-4  # N m2, bending in the plane
-OUT_OF_PLANE = 1e3  # times as stiff: the plant is a plane one
+OUT_OF_PLANE = 1e3  # factor of stiffness, which keeps the plant in its plane
 PAPER = 3.3
-ELEMENTS, SPROUT, LENGTH, GROWTH = 5, 3.0, 5.0, 0.05  # radii, when curling and when grown; radii a frame
-CLIMBING, FIRST, STEP, LAST = 3.0, 3.1, 0.01, 3.6  # natural curvatures tried, in units of the pole's
-QUIET = 4  # frames to come to rest after each
-TOUCHING, LOST = 0.01, 0.05  # radii: gaps below and above
+ELEMENTS, SPROUT, LENGTH, GROWTH = 5, 3.0, 5.0, 0.05  # elements; radii: initial and final length; radii per frame
+CLIMBING, FIRST, STEP, LAST = 3.0, 3.1, 0.01, 3.6  # natural curvatures, in units of the pole's curvature
+QUIET = 4  # frames of rest after each change
+TOUCHING, LOST = 0.01, 0.05  # radii: gap below which it touches, above which it has lost the pole
 LOOPS, LOOP_ELEMENTS, LOOP_SPROUT, LOOP_GROWTH = 5, 10, 4.0, 0.1
-# Of the plant in space: natural curvature, rise, stiffness of twisting to that of bending.
+# Plant in space: natural curvature, pitch angle, ratio of twisting to bending stiffness.
 NATURAL, RISE, SHEAR = 1.15, math.radians(10.0), 0.8
 
 
 class Elastica(NamedTuple):
-    """What has lifted off a pole of radius 1: from (1, 0), upwards."""
+    """The part that has lifted off a pole of radius 1, starting upwards at (1, 0)."""
 
     length: float
     curvature: float  # natural
@@ -46,7 +47,7 @@ class Elastica(NamedTuple):
 
 
 def elastica(length: float) -> Elastica:
-    """That of a length, in units of the pole's radius: the pole pushes its tip away from the axis, and nothing else acts."""
+    """The elastica of this length, in units of the pole's radius; the only load is the radial force of the pole on its tip."""
 
     def free(force: np.ndarray) -> Any:
         def slope(_: float, y: np.ndarray) -> list[float]:
@@ -55,18 +56,18 @@ def elastica(length: float) -> Elastica:
         start = [1.0, 0.0, 0.5 * math.pi, 1.0]
         return solve_ivp(slope, (0.0, length), start, method="DOP853", rtol=1e-9, atol=1e-11, dense_output=True)
 
-    def amiss(force: np.ndarray) -> list[float]:
+    def residual(force: np.ndarray) -> list[float]:
         x, y, _, _ = free(force).y[:, -1]
         return [x * x + y * y - 1.0, x * force[1] - y * force[0]]
 
-    found = free(fsolve(amiss, (-1.33, 2.3), xtol=1e-10))
+    found = free(fsolve(residual, (-1.33, 2.3), xtol=1e-10))
     return Elastica(
         length, float(found.y[3, -1]), found.sol
-    )  # no moment at the tip: there the curvature is the natural one
+    )  # without moment at the tip, the curvature there is the natural one
 
 
 def threshold() -> Elastica:
-    """The shape with the largest natural curvature there is."""
+    """The elastica with the largest natural curvature."""
     best = minimize_scalar(
         lambda length: -elastica(length).curvature, bounds=(2.5, 3.0), method="bounded", options={"xatol": 1e-5}
     )
@@ -74,7 +75,7 @@ def threshold() -> Elastica:
 
 
 def with_curvature(curvature: float) -> Elastica:
-    """The shape that is stable, of a natural curvature below the threshold."""
+    """The stable elastica of a natural curvature below the threshold."""
     low, high = 2.2, 2.729
     for _ in range(40):
         middle = 0.5 * (low + high)
@@ -83,7 +84,7 @@ def with_curvature(curvature: float) -> Elastica:
 
 
 def plant(points: np.ndarray, stiffness: Stiffness, elements: int, pole: float, director: Any = None) -> Simulation:
-    """Points are those of the grown plant, wound on the pole; its root is clamped."""
+    """Simulation of a plant with a clamped root; `points` are those of the grown plant, wound on the pole."""
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=5.0)
     stem = Rod.from_points(points, radius=THICKNESS, stiffness=stiffness, director=director)
     scene.clamp(scene.add(stem, "clothoid", elements=elements, friction=0.0), "start")
@@ -92,18 +93,18 @@ def plant(points: np.ndarray, stiffness: Stiffness, elements: int, pole: float, 
 
 
 def plane_plant() -> Simulation:
-    """A sprout that lies on the pole, and has just the pole's curvature by nature."""
+    """A sprout that lies on the pole and whose natural curvature is that of the pole."""
     angle = np.linspace(0.0, LENGTH, 81)
     points = CLEAR * RADIUS * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
     stiff = OUT_OF_PLANE * STEM
-    made_of = Stiffness(1e3, stiff, STEM, stiff, mass_per_length=3e-3, inertia_per_length=1e-9)
-    sim = plant(points, made_of, ELEMENTS, 0.2, (0.0, 0.0, 1.0))
+    stiffness = Stiffness(1e3, stiff, STEM, stiff, mass_per_length=3e-3, inertia_per_length=1e-9)
+    sim = plant(points, stiffness, ELEMENTS, 0.2, (0.0, 0.0, 1.0))
     sim.grow(0, SPROUT * RADIUS, (0.0, 1.0 / RADIUS, 0.0))
     return sim
 
 
 def gaps(sim: Simulation) -> np.ndarray:
-    """Between pole and stem, at all sample points, in radii."""
+    """Gaps between pole and stem at all sample points, in radii of the pole."""
     x = sim.blocks[0].positions()
     return np.asarray(np.hypot(x[:, 0], x[:, 1]) / RADIUS - 1.0)
 
@@ -116,17 +117,17 @@ def curvatures(sim: Simulation) -> np.ndarray:
 
 
 class Climb(NamedTuple):
-    moments: list[np.ndarray]  # positions while it grows
-    contact: np.ndarray  # gaps when it is grown
+    moments: list[np.ndarray]  # positions during growth
+    contact: np.ndarray  # gaps at the end of growth
     profile: np.ndarray
-    largest: float  # natural curvature with which it holds on
-    lost: np.ndarray  # positions after that
+    largest: float  # largest natural curvature with which it holds on
+    lost: np.ndarray  # positions after it has lost the pole
     lost_profile: np.ndarray
     failures: int
 
 
 def climb() -> Climb:
-    """Grows, and then curls ever more until it lets go."""
+    """Grows the plant, then increases its natural curvature until it loses the pole."""
     sim, length, failures, moments = plane_plant(), SPROUT, 0, []
     for curvature in np.linspace(1.0, CLIMBING, 21)[1:]:
         sim.grow(0, curvature=(0.0, curvature / RADIUS, 0.0))
@@ -157,20 +158,20 @@ def climb() -> Climb:
 
 
 def torsion(curvature: float) -> float:
-    """The natural torsion with which a stem of that natural curvature rises as it was drawn where it lies on the pole: there the
-    energy of a helix on the pole is least. Both in units of the pole's curvature."""
+    """Natural torsion for which the energy of a helix on the pole is smallest at the initial pitch, for a natural curvature; both
+    in units of the pole's curvature."""
     c, s = math.cos(RISE), math.sin(RISE)
     return s * c - 2.0 * s * c * (c * c - curvature) / (SHEAR * (c * c - s * s))
 
 
 def wind() -> tuple[list[np.ndarray], float, int]:
-    """Grows round the pole in space. Moments, the deepest penetration (radii of the stem), steps given up."""
+    """Grows the plant in space. Returns moments, the deepest penetration in radii of the stem, and the number of failed steps."""
     rise = math.tan(RISE)
     turns = 2.0 * math.pi * (LOOPS + 0.3)
     angle = np.linspace(0.0, turns, 40 * (LOOPS + 1))
     points = CLEAR * RADIUS * np.stack([np.cos(angle), np.sin(angle), rise * angle], axis=1)
-    made_of = Stiffness(1e3, STEM, STEM, SHEAR * STEM, mass_per_length=3e-3, inertia_per_length=1e-9)
-    sim = plant(points, made_of, LOOP_ELEMENTS, 3.0 * turns * rise * RADIUS)
+    stiffness = Stiffness(1e3, STEM, STEM, SHEAR * STEM, mass_per_length=3e-3, inertia_per_length=1e-9)
+    sim = plant(points, stiffness, LOOP_ELEMENTS, 3.0 * turns * rise * RADIUS)
     full = turns * math.hypot(1.0, rise)
     kappa = sim.blocks[0].arrays.state.kappa[0]  # type: ignore[attr-defined]
     way = kappa[1:] / np.linalg.norm(kappa[1:])
@@ -195,12 +196,12 @@ def wind() -> tuple[list[np.ndarray], float, int]:
 
 
 def winding(x: np.ndarray) -> np.ndarray:
-    """Loops round the pole, along the stem."""
+    """Number of loops around the pole, along the stem."""
     return np.asarray(np.unwrap(np.arctan2(x[:, 1], x[:, 0])) / (2.0 * math.pi))
 
 
 def rises(x: np.ndarray) -> np.ndarray:
-    """Degrees by which the edges rise."""
+    """Pitch angle of the edges, degrees."""
     edges = np.diff(x, axis=0)
     return np.asarray(np.degrees(np.arctan2(edges[:, 2], np.hypot(edges[:, 0], edges[:, 1]))))
 

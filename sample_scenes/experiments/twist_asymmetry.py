@@ -1,8 +1,9 @@
-"""Asymmetry of twist: in a rod that is curved by nature and not round, twist does not spread evenly.
+"""Asymmetry of twist: in a naturally curved rod with a non-circular section, twist does not spread evenly (Bergou et al. 2008,
+Fig. 5).
 
-One rod is V-shaped by nature, another a half circle; their section is flat. One end is held, the other turned slowly about its
-tangent. Where the rod bends, its section would have to bend the other way for twist to pass: so twist stays on the side of the end
-that is turned, and only a lot of it makes it jump over the kink of the V.
+One rod is naturally V-shaped, another a half circle; their section is flat. One end is held, the other rotated slowly about its
+tangent. Where the rod is curved, twist can pass only if the section bends about its stiff axis: so twist stays on the side of the
+rotated end, and only a large amount jumps over the kink of the V.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .outcome import BLUE, GREEN, ORANGE, RED, Camera, Moment, Number, Outcome, 
 VERTICES = 49
 LENGTH = 2.0  # m
 FLAT = Stiffness(1e5, 20.0, 4.0, 1.0, mass_per_length=1.0, inertia_per_length=1e-3)
-HALF_AXES = (0.02, 0.05)  # m, as it is drawn
+HALF_AXES = (0.02, 0.05)  # m, as drawn
 OPENING = math.radians(50.0)  # between the arms of the V and its axis
 DRAG = 20.0  # 1/s
 RATE = 0.5  # turns per second
@@ -41,14 +42,14 @@ def half_circle() -> Array:
     return radius * np.stack([np.sin(angle), 0.0 * angle, -np.cos(angle)], axis=1)
 
 
-class Course(NamedTuple):
+class History(NamedTuple):
     rod: Rod
     frames: list[Frame]
-    angle: Array  # rad, of the end that is turned; per frame
+    angle: Array  # rad, rotation of the end per frame
     twist: Array  # (frames, inner vertices) rad
 
     def share(self, k: int) -> float:
-        """Of all twist in frame k, what is on the side of the end that is turned."""
+        """Part of the twist of frame k that is on the side of the rotated end."""
         half = self.twist.shape[1] // 2
         return float(self.twist[k, half + 1 :].sum() / self.twist[k].sum())
 
@@ -56,7 +57,7 @@ class Course(NamedTuple):
         return int(np.argmin(np.abs(self.angle - 2.0 * math.pi * turns)))
 
 
-def turned(points: Array, model: str = MODEL, turns: float = TURNS) -> Course:
+def turned(points: Array, model: str = MODEL, turns: float = TURNS) -> History:
     rod = Rod.from_points(points, 0.02, stiffness=FLAT, director=(0.0, 1.0, 0.0))
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=DRAG)
     scene.add(rod, model)
@@ -68,11 +69,11 @@ def turned(points: Array, model: str = MODEL, turns: float = TURNS) -> Course:
         frames.append(frame)
         twists.append(sim.blocks[0].arrays.state.twist[1:-1, 0].copy())
     angle = 2.0 * math.pi * np.minimum(RATE * np.array([frame.time for frame in frames]), turns)
-    return Course(rod, frames, angle, np.array(twists))
+    return History(rod, frames, angle, np.array(twists))
 
 
-def passes(course: Course) -> float:
-    """Turns after which less than three quarters of the twist are on the side of the end that is turned."""
+def passes(course: History) -> float:
+    """Turns after which less than three quarters of the twist are on the side of the rotated end."""
     shares = np.array([course.share(k) for k in range(1, len(course.frames))])
     return float(course.angle[1 + int(np.argmax(shares < 0.75))] / (2.0 * math.pi))
 

@@ -1,9 +1,9 @@
-"""A bob on a helical spring moves up and down, then turns, then moves up and down again.
+"""A bob on a helical spring alternates between translation and rotation (Bergou et al. 2008, Fig. 11).
 
-A uniform helix of a wire of length l, height H and angle P (all turns together) has bent by P cos a / l and twisted by
-P sin a / l, with sin a = H / l. So its energy is known as a function of height and angle, and with it the two modes of the
-bob: their stiffness is the second derivative where the bob hangs, their masses are those of the bob with a third of the
-spring's. The bob is as wide as makes both modes equally fast.
+A uniform helix of wire length l, height H and total winding angle P has the curvature P cos a / l and the twist P sin a / l, with
+sin a = H / l. So its energy is a known function of height and angle, which gives the two modes of the bob: the stiffness is the
+second derivative at equilibrium, the masses are those of the bob plus a third of the spring's. The width of the bob makes both
+frequencies equal.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from ...core.errors import Array
 from .outcome import BLUE, ORANGE, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 
 STEEL = Material(young_modulus=200e9, density=7850.0, poisson_ratio=0.3)
-WIRE = 1e-3  # m, its radius
+WIRE = 1e-3  # m, radius
 TURNS, PER_TURN = 8, 24
 RADIUS, CLIMB = 0.03, 0.3  # m, and rad, of the natural helix
 MASS = 0.5  # kg, of the bob
 GRAVITY = 9.81
-PULL = 0.01  # m: by which the bob is pulled down at the start
+PULL = 0.01  # m, initial displacement of the bob
 BEATS = 3
-STEPS = 48  # in a period
-FRAMES = 8  # in a period
+STEPS = 48  # per period
+FRAMES = 8  # per period
 
 
 class Spring(NamedTuple):
     length: float  # m, of the wire
-    turned: float  # rad, of all turns together, naturally
+    turned: float  # rad, natural total winding angle
     bend: float  # EI
     twist: float  # GJ
     mass: float
 
     def twisted(self, height: float, angle: float) -> float:
-        """rad, of the whole wire"""
+        """Total twist of the wire, rad."""
         return angle * height / self.length - self.turned * math.sin(CLIMB)
 
     def energy(self, height: float, angle: float) -> float:
@@ -46,7 +46,7 @@ class Spring(NamedTuple):
         return 0.5 * (self.bend * bent**2 + self.twist * self.twisted(height, angle) ** 2) / self.length
 
     def force(self, height: float, angle: float) -> Array:
-        """How the energy grows with height and angle."""
+        """Gradient of the energy with respect to height and angle."""
         h, p = 1e-5 * self.length, 1e-5
         up = (self.energy(height + h, angle) - self.energy(height - h, angle)) / (2.0 * h)
         about = (self.energy(height, angle + p) - self.energy(height, angle - p)) / (2.0 * p)
@@ -62,7 +62,7 @@ class Spring(NamedTuple):
 
 
 def helix(spring: Spring, height: float, angle: float) -> Array:
-    """From above down."""
+    """Points of the helix, from the top down."""
     share = np.linspace(0.0, 1.0, TURNS * PER_TURN + 1)
     radius = math.sqrt(spring.length**2 - height**2) / angle
     around = share * angle
@@ -80,28 +80,28 @@ def make_spring() -> Spring:
 
 class Motion(NamedTuple):
     time: Array
-    height: Array  # m, of the bob above where it hangs
+    height: Array  # m, of the bob relative to equilibrium
     angle: Array  # rad
-    energy: Array  # J, of all
+    energy: Array  # J, total
     energies: Array  # (2, n) of the two modes
     frames: list[tuple[Array, Array, Array, Array]]  # wire, directors, bob's position and rotation
 
 
 def hanging(spring: Spring) -> tuple[float, float]:
-    """Height of the spring and angle of its turns where the bob hangs."""
+    """Height and winding angle of the spring at equilibrium."""
     weight = (MASS + 0.5 * spring.mass) * GRAVITY
     start = spring.length * math.sin(CLIMB), spring.turned
 
-    def amiss(x: Array) -> Array:
+    def residual(x: Array) -> Array:
         up, about = spring.force(float(x[0]), float(x[1]))
         return np.array([up - weight, about])
 
-    height, angle = fsolve(amiss, start)
+    height, angle = fsolve(residual, start)
     return float(height), float(angle)
 
 
 def modes(spring: Spring, stiffness: Array) -> tuple[Array, float]:
-    """The two rates (rad/s), and the inertia about its axis that the bob needs to be in tune."""
+    """Angular frequencies of the two modes, rad/s, and the axial inertia of the bob for which they are tuned."""
     moving = MASS + spring.mass / 3.0
     turning = moving * stiffness[1, 1] / stiffness[0, 0]
     rates = np.sqrt(np.linalg.eigvalsh(stiffness / np.sqrt(np.outer([moving, turning], [moving, turning]))))
@@ -118,7 +118,7 @@ def swing(beats: float = BEATS) -> tuple[Spring, Array, Motion]:
         WIRE,
         STEEL,
         rest=helix(spring, spring.length * math.sin(CLIMB), spring.turned),
-        twist=-spring.twisted(height + PULL, angle),  # it winds to the left
+        twist=-spring.twisted(height + PULL, angle),  # a left-handed helix
     )
     width = math.sqrt(2.0 * inertia / MASS)
     bob = Body(Cylinder(width, 0.04), mass=MASS, position=(0.0, 0.0, -height - PULL - 0.02))
@@ -143,14 +143,14 @@ def swing(beats: float = BEATS) -> tuple[Spring, Array, Motion]:
         seen.append((float(frame.body_velocity(body)[2]), float(frame.body_angular_velocity(body)[2])))
         frames.append((frame.positions(rod), frame.directors(rod), frame.body_position(body), rotation))
     x, v = np.array([z, turn]), np.array(seen).T
-    x -= x.mean(axis=1, keepdims=True)  # about where it hangs with the spring's own weight
+    x -= x.mean(axis=1, keepdims=True)  # relative to equilibrium with the weight of the spring
     masses = np.array([[MASS + spring.mass / 3.0], [inertia + spring.mass * RADIUS**2 / 3.0]])
     own = 0.5 * masses * v**2 + 0.5 * np.diag(stiffness)[:, None] * x**2
     return spring, rates, Motion(np.array(time), *x, np.array(total), own, frames)
 
 
 def beat(motion: Motion, rates: Array) -> float:
-    """The period with which the two modes exchange their energy, from the motion: that of two waves together."""
+    """Period of the energy exchange of the two modes, from a fit of two damped waves to the motion."""
 
     def waves(t: Array, a: float, b: float, c: float, d: float, one: float, two: float, decay: float) -> Array:
         waving = a * np.cos(one * t) + b * np.sin(one * t) + c * np.cos(two * t) + d * np.sin(two * t)
@@ -167,21 +167,23 @@ def run() -> Outcome:
     share = motion.energies[1] / motion.energies.sum(axis=0)
     first = motion.time <= 0.75 * expected
     back = (motion.time >= 0.75 * expected) & (motion.time <= 1.25 * expected)
-    # What the drawn spring lacks to be in balance shakes it at the start, and is gone after the first period.
+    # The spring does not start exactly in equilibrium; the resulting vibration has decayed after the first period.
     begun = FRAMES
     swinging = float(motion.energies.sum(axis=0)[begun : 3 * begun].mean())
     numbers = [
         Number("period of the bob", 2.0 * math.pi / float(rates.mean()), "s"),
         Number.near("beat period", beat(motion, rates), expected, 0.03, "s", "two modes of a uniform helix"),
-        Number.between("most that turns", float(share[first].max()), 0.97, 1.0, "", "all of it"),
-        Number.between("least that turns, back again", float(share[back].min()), 0.0, 0.03, "", "nothing"),
+        Number.between("largest part of the energy in rotation", float(share[first].max()), 0.97, 1.0, "", "all of it"),
+        Number.between(
+            "smallest part in rotation, after the return", float(share[back].min()), 0.0, 0.03, "", "nothing"
+        ),
         Number.between(
             "energy lost in three beats",
             float(motion.energy[begun] - motion.energy[-1]) / swinging,
             -0.01,
             0.05,
             "",
-            "of the motion's",
+            "of the energy of the motion",
         ),
     ]
     plots = [
@@ -199,8 +201,8 @@ def run() -> Outcome:
             "time (s)",
             "mJ",
             [
-                Series(motion.time, 1e3 * motion.energies[0], "up and down", "-", BLUE),
-                Series(motion.time, 1e3 * motion.energies[1], "turning", "-", ORANGE),
+                Series(motion.time, 1e3 * motion.energies[0], "translation", "-", BLUE),
+                Series(motion.time, 1e3 * motion.energies[1], "rotation", "-", ORANGE),
                 Series(motion.time, 1e3 * motion.energies.sum(axis=0), "both", "-", "#444444"),
             ],
         ),
@@ -212,7 +214,7 @@ def run() -> Outcome:
         bob = Cylinder(_width(), 0.04, position=position, rotation=rotation)
         tube = Tube(points, WIRE, directors=directors)
         moments.append(Moment(f"{motion.time[k]:.1f} s", [tube], [Solid(bob)]))
-    return Outcome(numbers, moments, plots, Camera(), caption="Up and down becomes turning, and comes back.")
+    return Outcome(numbers, moments, plots, Camera(), caption="Translation becomes rotation, and returns.")
 
 
 def _width() -> float:

@@ -1,7 +1,7 @@
-"""Scenes that open ready to play. A sample is a function that builds it in the current scene, and a row in the table below.
+"""Sample scenes. A sample is a function that builds it in the current scene, and a row in the table below.
 
-`python -m tendril.sample_scenes.samples` makes the .blend files, where the bpy module is installed. The add-on builds them, too, in
-a new scene.
+`python -m tendril.sample_scenes.samples` writes the .blend files, where the bpy module is installed. The add-on builds the samples
+in a new scene.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sample:
-    name: str  # of the function, and of the file
+    name: str  # of the function and of the file
     title: str
     module: str
     shows: str
-    moments: tuple[int, ...] = ()  # frames of its sheet; without them four, evenly
+    moments: tuple[int, ...] = ()  # frames of its sheet; default: four at equal intervals
 
     def build(self) -> None:
-        """In the current scene, which should be empty."""
+        """Builds the sample in the current scene, which should be empty."""
         getattr(importlib.import_module(f".{self.module}", __package__), self.name)()
 
 

@@ -1,4 +1,4 @@
-"""`python -m tendril.sample_scenes.samples [NAME ...] [--sheets]`: the .blend files, and sheets of rendered moments."""
+"""`python -m tendril.sample_scenes.samples [NAME ...] [--sheets]`: writes the .blend files, and sheets of rendered frames."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ TILE = (320, 240)
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tendril.sample_scenes.samples", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(TABLE)}; all without one")
-    parser.add_argument("--sheets", action="store_true", help="play and render them, too, for docs/gallery")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(TABLE)}; default: all")
+    parser.add_argument("--sheets", action="store_true", help="also play and render them, for docs/gallery")
     chosen = parser.parse_args()
     for name in chosen.names or TABLE:
         if name not in TABLE:
-            parser.error(f"there is no sample {name}: choose of {', '.join(TABLE)}")
-        made(TABLE[name], chosen.sheets)
+            parser.error(f"there is no sample {name}: choose from {', '.join(TABLE)}")
+        make(TABLE[name], chosen.sheets)
 
 
-def made(sample: Sample, sheet: bool) -> None:
+def make(sample: Sample, sheet: bool) -> None:
+    """Writes the .blend file, and the sheet of rendered frames if wanted."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     register()
     try:
@@ -40,10 +41,10 @@ def made(sample: Sample, sheet: bool) -> None:
         with quiet():
             bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / f"{sample.name}.blend"), compress=True)
         if sheet:
-            began = time.monotonic()
+            start = time.monotonic()
             for frame in range(1, scene.frame_end + 1):
                 scene.frame_set(frame)
-            seconds = time.monotonic() - began
+            seconds = time.monotonic() - start
             for obj in scene.objects:
                 problem = memory.status(obj.tendril.uid) if obj.tendril.enabled else ""
                 if problem:
@@ -53,7 +54,7 @@ def made(sample: Sample, sheet: bool) -> None:
             render_sheet(scene, SHEETS / f"{sample.name}.png", moments, TILE)
             print(f"{sample.name}: {scene.frame_end} frames in {seconds:.1f} s")
     finally:
-        unregister()  # a handler that is left at exit crashes some Blenders
+        unregister()  # some Blender versions crash at exit if a handler is still registered
 
 
 if __name__ == "__main__":

@@ -12,23 +12,26 @@ from .building import attach, ball, collide, handle, move, rod, stage
 
 
 def curly_hair(strands: int = 120, points: int = 20) -> None:
-    """Curls on a head that shakes; inside of it is a skull for them to lie on."""
+    """Curls on a head that shakes. The collider is a slightly smaller sphere inside the head."""
     head = ball("Head", 0.1, (0.0, 0.0, 1.0), (0.7, 0.45, 0.32))
     skull = collide(ball("Skull", 0.096, (0.0, 0.0, 1.0), (0.7, 0.45, 0.32)))
     skull.parent = head
     skull.matrix_parent_inverse = head.matrix_basis.inverted()
     skull.hide_render = True
     k = np.arange(strands) + 0.5
-    height, around = 1.0 - 0.95 * k / strands, math.pi * (1.0 + math.sqrt(5.0)) * k  # even over the upper half
+    height, around = (
+        1.0 - 0.95 * k / strands,
+        math.pi * (1.0 + math.sqrt(5.0)) * k,
+    )  # evenly distributed over the upper half
     out = np.stack(
         [np.sqrt(1.0 - height**2) * np.cos(around), np.sqrt(1.0 - height**2) * np.sin(around), height], axis=1
     )
     s = np.linspace(0.0, 0.14, points)
-    places = (0.1 + s[None, :, None]) * out[:, None, :]
-    places[:, :, 2] -= 1.5 * s**2
+    positions = (0.1 + s[None, :, None]) * out[:, None, :]
+    positions[:, :, 2] -= 1.5 * s**2
     hair = bpy.data.hair_curves.new("Hair")
     hair.add_curves([points] * strands)
-    hair.attributes["position"].data.foreach_set("vector", places.astype(np.float32).ravel())
+    hair.attributes["position"].data.foreach_set("vector", positions.astype(np.float32).ravel())
     hair.surface = head
     hair.materials.append(material("Hair", (0.12, 0.04, 0.015)))
     obj = bpy.data.objects.new("Hair", hair)
@@ -47,20 +50,20 @@ def curly_hair(strands: int = 120, points: int = 20) -> None:
 
 
 def ribbon() -> None:
-    """A ribbon on a stick that draws circles. What is seen is the rod's own section, as it twists."""
+    """A ribbon on a stick that moves in circles. The visible surface is the section of the rod, so that its twist can be seen."""
     middle, wide, length, long_stick = 1.45, 0.3, 1.2, 0.5
     top = middle + wide
     points = np.linspace((0.0, 0.0, top), (0.0, 0.0, top - length), 60)
     obj = curve_object("Ribbon", "POLY", points, 0.0, (0.75, 0.05, 0.2))
     obj.data.extrude = 0.03
-    obj.data.splines[0].points.foreach_set("tilt", np.full(60, 0.5 * math.pi))  # its wide side to the camera
+    obj.data.splines[0].points.foreach_set("tilt", np.full(60, 0.5 * math.pi))  # its wide side faces the camera
     settings = {"material": "CUSTOM", "young_modulus": 5e7, "poisson_ratio": 0.3, "density": 900.0, "damping_time": 0.01,
                 "strands": 1.0, "section": "RIBBON", "radius": 0.03, "flatness": 0.04, "start_hold": "FREE"}  # fmt: skip
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
     add_rod(obj)
     stick = cylinder("Stick", 0.012, long_stick, (0.6, 0.5, 0.35))
-    for vertex in stick.data.vertices:  # held at one end, which is where it stands
+    for vertex in stick.data.vertices:  # moves the origin to the end that is held
         vertex.co.z += 0.5 * long_stick
     stick.rotation_euler = (-0.9, 0.5, 0.0)
     stick.location = points[0]
@@ -74,7 +77,7 @@ def ribbon() -> None:
 
 
 def climbing_vine() -> None:
-    """A shoot in wide turns about a pole grows and curls, and takes hold of it."""
+    """A shoot in wide turns about a pole grows and curls until it grips the pole."""
     pole = collide(cylinder("Pole", 0.05, 1.6, (0.35, 0.2, 0.08)))
     pole.location = (0.0, 0.0, 0.8)
     angle = np.linspace(0.0, 3.5 * 2.0 * math.pi, 100)
@@ -90,7 +93,7 @@ def climbing_vine() -> None:
 
 
 def fishing_net(cells: int = 12) -> None:
-    """A net hung by its four corners catches a ball that is pushed up from below and sinks back."""
+    """A net pinned at its four corners; a ball rises into it from below and sinks back."""
     n = cells + 1
     at = np.linspace(-0.6, 0.6, n)
     points = [(float(x), float(y), 1.0) for y in at for x in at]
@@ -115,7 +118,7 @@ def fishing_net(cells: int = 12) -> None:
 
 
 def tree_in_wind() -> None:
-    """Branches tied to one tree sway in a wind with eddies."""
+    """Branches tied together into one tree sway in a turbulent wind."""
     rng = np.random.default_rng(5)
     curve = bpy.data.curves.new("Tree", "CURVE")
     curve.dimensions, curve.bevel_depth, curve.use_fill_caps = "3D", 0.03, True
@@ -123,9 +126,9 @@ def tree_in_wind() -> None:
     def branch(start: np.ndarray, along: np.ndarray, length: float, thick: float, level: int) -> None:
         spline = curve.splines.new("POLY")
         count = 4 + level
-        places = start + np.linspace(0.0, length, count)[:, None] * along
+        positions = start + np.linspace(0.0, length, count)[:, None] * along
         spline.points.add(count - 1)
-        spline.points.foreach_set("co", np.hstack([places, np.ones((count, 1))]).ravel())
+        spline.points.foreach_set("co", np.hstack([positions, np.ones((count, 1))]).ravel())
         spline.points.foreach_set("radius", np.linspace(thick, 0.75 * thick, count))
         spline.points.foreach_set("weight_softbody", np.zeros(count))
         if level == 3:
@@ -136,7 +139,7 @@ def tree_in_wind() -> None:
         side /= np.linalg.norm(side)
         for lean, shrink in ((0.4, 0.8), (-0.7, 0.7)):
             way = math.cos(lean) * along + math.sin(lean) * side
-            branch(places[-1], way / np.linalg.norm(way), shrink * length, 0.7 * thick, level - 1)
+            branch(positions[-1], way / np.linalg.norm(way), shrink * length, 0.7 * thick, level - 1)
 
     branch(np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.8, 1.0, 3)
     curve.materials.append(material("Tree", (0.25, 0.14, 0.06)))

@@ -12,7 +12,7 @@ from .building import STEEL, attach, block, collide, handle, helix, move, rod, s
 
 
 def rope_on_hook() -> None:
-    """Drawn as a loose coil, made straight: it uncoils, falls, and its end drops on the floor."""
+    """Drawn as a loose coil with a straight rest shape: it uncoils, falls, and its end drops on the floor."""
     s = np.linspace(0.0, 1.0, 80)
     turns = 4.0 * math.pi * np.clip(s - 0.1, 0.0, None)
     wide = 0.18 * np.clip(s / 0.2, 0.0, 1.0)
@@ -22,7 +22,7 @@ def rope_on_hook() -> None:
         points,
         0.018,
         (0.72, 0.42, 0.16),
-        laid=90,
+        twists=90,
         material="HEMP_ROPE",
         rest_shape="STRAIGHT",
         start_hold="PIN",
@@ -35,7 +35,7 @@ def rope_on_hook() -> None:
 
 
 def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
-    """An overhand knot is drawn tight by its two ends, until no more than some of the rope is left in it."""
+    """An overhand knot is pulled tight by its two ends until the length `left` remains between its tails."""
     t = np.linspace(-1.0, 1.0, 110)
     loop = np.abs(t) < 0.7
     a = np.where(loop, t / 0.7, np.sign(t)) * math.pi * 1.12
@@ -48,7 +48,7 @@ def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
         away = (np.abs(t[chosen]) - 0.7)[:, None] * tail / 0.3
         points[chosen] = edge + away * way / np.linalg.norm(way)
     points[:, 2] += 1.4
-    line = rod("Line", points, 0.022, (0.05, 0.25, 0.55), laid=60, material="NYLON_ROPE", rest_shape="STRAIGHT",
+    line = rod("Line", points, 0.022, (0.05, 0.25, 0.55), twists=60, material="NYLON_ROPE", rest_shape="STRAIGHT",
                start_hold="FREE")  # fmt: skip
     bpy.context.scene.tendril.rod_contact = True
     length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
@@ -61,11 +61,11 @@ def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
 
 
 def slinky() -> None:
-    """A spring hangs from a hand that goes up and down."""
+    """A spring hangs from a hand that moves up and down."""
     coil = rod("Slinky", helix(24, 12, 0.09, 0.012, 1.75), 0.004, STEEL, metal=True,
                material="SPRING_STEEL", radius=0.0012, start_hold="CLAMP")  # fmt: skip
-    coil.tendril.material = "CUSTOM"  # it has the same values
-    coil.tendril.damping_time = 0.03  # or it would bounce for minutes
+    coil.tendril.material = "CUSTOM"  # keeps the values of the preset
+    coil.tendril.damping_time = 0.03  # with less damping it would oscillate for minutes
     hand = cylinder("Hand", 0.05, 0.06, (0.6, 0.03, 0.02))
     hand.location = (0.0, 0.0, 1.8)
     coil.parent = hand

@@ -12,17 +12,17 @@ from .building import BRICK, STEEL, WOOD, attach, ball, block, body, helix, rod,
 
 
 def rope_bridge(planks: int = 7) -> None:
-    """Planks on two ropes between two posts; a box drops on it."""
+    """Planks on two ropes between two posts; a box drops on them."""
     posts = [body(block("Post", (0.3, 1.4, 1.0), (x, 0.0, 0.5)), kind="PASSIVE") for x in (-1.55, 1.55)]
-    places = np.linspace(-1.05, 1.05, planks)
-    boards = [body(block("Plank", (0.24, 1.0, 0.04), (float(x), 0.0, 1.0)), 1.5, friction=0.8) for x in places]
+    positions = np.linspace(-1.05, 1.05, planks)
+    boards = [body(block("Plank", (0.24, 1.0, 0.04), (float(x), 0.0, 1.0)), 1.5, friction=0.8) for x in positions]
     along = np.linspace(-1.35, 1.35, 28)
     for y in (-0.45, 0.45):
         points = np.stack([along, np.full(28, y), np.full(28, 1.0)], axis=1)
-        side = rod("Rope", points, 0.012, (0.72, 0.42, 0.16), laid=90, material="NYLON_ROPE", start_hold="FREE")
+        side = rod("Rope", points, 0.012, (0.72, 0.42, 0.16), twists=90, material="NYLON_ROPE", start_hold="FREE")
         attach(side, posts[0], "START")
         attach(side, posts[1], "END")
-        for x, board in zip(places, boards, strict=True):
+        for x, board in zip(positions, boards, strict=True):
             point = int(np.argmin(np.abs(along - x)))
             attach(side, board, "POINT", point=point, use_rotation=True)
     body(block("Box", (0.4, 0.4, 0.4), (0.05, 0.0, 1.7), (0.15, 0.3, 0.5)), 8.0, friction=0.8)
@@ -45,19 +45,19 @@ def wrecking_ball(rows: int = 5, columns: int = 4) -> None:
 
 
 def wilberforce_pendulum() -> None:
-    """A bob on a spring goes up and down, then turns to and fro, then goes up and down again."""
+    """A bob on a spring, whose motion alternates between bouncing and turning."""
     turns, radius, wire, mass = 8, 0.03, 1.2e-3, 0.5
     climb = 0.3
     length = 2.0 * math.pi * turns * radius / math.cos(climb)
     pitch = length * math.sin(climb) / turns
     points = helix(turns, 14, radius, pitch, 0.75)
-    # The bob's width tunes how fast it turns to how fast it bounces; found with the coupled modes of a helical spring.
+    # This width tunes the rotational to the translational frequency; computed from the coupled modes of a helical spring.
     width = 0.0936
     bob = cylinder("Bob", 0.5 * width, 0.04, (0.55, 0.35, 0.05))
     bob.location = (0.0, 0.0, float(points[-1, 2]) - 0.02)
     body(bob, mass, "CYLINDER")
     bob.rigid_body.linear_damping = bob.rigid_body.angular_damping = 0.0
-    pointer = block("Pointer", (0.17, 0.01, 0.01), (0.0, 0.0, 0.0), (0.6, 0.03, 0.02))  # lets one see it turn
+    pointer = block("Pointer", (0.17, 0.01, 0.01), (0.0, 0.0, 0.0), (0.6, 0.03, 0.02))  # makes the rotation visible
     pointer.parent = bob
     spring = rod("Spring", points, wire, STEEL, metal=True, material="CUSTOM", young_modulus=200e9, poisson_ratio=0.3,
                  density=7850.0, damping_time=0.0, strands=1.0, start_hold="CLAMP")  # fmt: skip

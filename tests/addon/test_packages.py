@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tendril.packaging.package import build, manifest_of
 from tendril.packaging.targets import BUNDLED, PLATFORMS, PYTHONS, ROOT, all_targets, manifest
-from tendril.packaging.wheels import Unknown, digests, fetch
+from tendril.packaging.wheels import UnknownWheelError, digests, fetch
 
 KINDS = {".py", ".md", ".toml", ".whl", ".txt"}  # of files in a package; licences have any name
 
@@ -74,7 +74,7 @@ def test_a_package_holds_what_belongs_in_it_and_nothing_else(target, tmp_path):
 def test_a_wheel_that_is_not_the_one_of_pypi_is_refused(tmp_path):
     target = all_targets()[0]
     small_wheels(target, tmp_path / "small")
-    with pytest.raises(Unknown, match="digest"):
+    with pytest.raises(UnknownWheelError, match="digest"):
         fetch(target, tmp_path / "small")
 
 

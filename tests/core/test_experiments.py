@@ -72,7 +72,7 @@ def table(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
-    monkeypatch.setattr(picture, "DOTS", 40)
+    monkeypatch.setattr(picture, "DPI", 40)
 
 
 def run(tmp_path, *words):
@@ -168,7 +168,7 @@ def test_a_number_out_of_its_tolerance_is_code_1(table, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert re.search(r"length +1.02 +1 ± 1 % +OUT", out)
     assert re.search(r"knots +1 +1 +ok", out)
-    assert err == "tendril: made_up: not as expected: length\n"
+    assert err == "tendril: made_up: out of tolerance: length\n"
     assert (tmp_path / "pictures" / "made_up.png").exists()  # to see what went wrong
 
 
@@ -338,7 +338,7 @@ def test_colliders_have_their_size_and_face_outwards(solid, extent):
 
 
 def seen(surfaces, eye=(0.0, 0.0, 1.0), up=(0.0, 1.0, 0.0), height=4.0, size=(60, 60)):
-    return render.render(surfaces, render.View(render.looking(eye, up), np.zeros(3), height), size, 0.2)
+    return render.render(surfaces, render.View(render.view_axes(eye, up), np.zeros(3), height), size, 0.2)
 
 
 def is_red(pixel):
@@ -417,7 +417,7 @@ def test_michell_ring_in_short(tmp_path, capsys, monkeypatch):
     from tendril.sample_scenes.experiments import michell_ring
 
     monkeypatch.setattr(michell_ring, "STIFFNESSES", (1.0,))
-    monkeypatch.setattr(michell_ring, "NARROWED", (1.0,))
+    monkeypatch.setattr(michell_ring, "BRACKETED", (1.0,))
     monkeypatch.setattr(michell_ring, "TWISTS", (10.0, 12.0))
     assert run(tmp_path, "michell_ring") == 0
     out = capsys.readouterr().out
@@ -496,12 +496,12 @@ def test_compact_and_cartesian_rods_move_alike(monkeypatch):
     from tendril.sample_scenes.experiments import helix
 
     monkeypatch.setattr(helix, "SEGMENTS", 60)
-    ours, _ = helix.compact_story(12)
-    theirs = helix.cartesian_story(None, 20, 12)
+    ours, _ = helix.compact_history(12)
+    theirs = helix.cartesian_history(None, 20, 12)
     np.testing.assert_allclose(ours.kinetic, theirs.kinetic, rtol=1e-4)
     assert np.abs(ours.stretch).max() < 1e-14
     assert ours.misaligned.max() < 1e-12 < theirs.misaligned.max()
-    loose = helix.cartesian_story(1e3, 5, 12)
+    loose = helix.cartesian_history(1e3, 5, 12)
     assert np.abs(loose.stretch).max() > 1e-4
 
 

@@ -131,5 +131,5 @@ def test_hair_on_a_head(style: head_of_hair.Style) -> None:
     assert found.failures == 0
     assert found.in_head < 0.1
     assert found.deep < 0.1
-    assert found.pressing > 0
-    assert found.steepest < 1.05 * head_of_hair.FRICTION
+    assert found.contacts > 0
+    assert found.friction_ratio < 1.05 * head_of_hair.FRICTION

@@ -1,5 +1,5 @@
-"""In a real window, by packaging/window: a bake is clicked, told of in the status bar, cancelled with ESC and clicked again. Mouse
-and keyboard are those of the virtual screen: what is to be done with them is written to a file, for xdotool.
+"""Test of baking in a window, run by packaging/window: Bake is clicked, shows progress in the status bar, is cancelled with ESC
+and clicked again. Mouse and keyboard events of the virtual screen are written to a file and executed by xdotool.
 """
 
 import itertools
@@ -9,37 +9,37 @@ from pathlib import Path
 
 import bpy
 
-sys.path.append(str(Path(__file__).parent))  # where packaging/window puts it
+sys.path.append(str(Path(__file__).parent))  # where packaging/window copies it
 from in_steps import area_of, begin, only_a_rope, window
 
 NAME = "bl_ext.user_default.tendril"
 FOLDER = Path("/tendril")
-MOST_STALL = 2.0  # s, without a graphics card and on a busy machine
+MAX_STALL = 2.0  # s, without a graphics card and on a busy machine
 
-ticks = []  # moments at which the window responded
+ticks = []  # times at which the window responded
 
 
 class BAKE_MT_menu(bpy.types.Menu):
-    """Where the button is under the mouse."""
+    """A menu whose button opens under the mouse."""
 
     bl_label = "Bake"
 
     def draw(self, _context):
-        self.layout.operator_context = "INVOKE_DEFAULT"  # as that of the panel does
+        self.layout.operator_context = "INVOKE_DEFAULT"  # as in the panel
         self.layout.operator("tendril.bake")
 
 
 def prepare():
     only_a_rope(100)
     bpy.context.scene.tendril.substeps = 20
-    with sys.modules[NAME + ".addon.solver"].at_once():  # compiled here and now
+    with sys.modules[NAME + ".addon.solver"].at_once():  # compiles immediately
         for frame in (1, 2, 3):
             bpy.context.scene.frame_set(frame)
     bpy.context.scene.frame_set(1)
 
 
 def do(what):
-    """With the mouse or the keyboard; done when the file is gone."""
+    """Requests an event of the mouse or keyboard; it is done when the file has disappeared."""
     (FOLDER / "do.new").write_text(what)
     (FOLDER / "do.new").rename(FOLDER / "do")
     while (FOLDER / "do").exists():
@@ -57,7 +57,7 @@ def bakes():
 
 
 def click_bake():
-    """A menu opens with its first entry under the mouse."""
+    """Opens the menu, whose first entry is under the mouse, and clicks."""
     area = area_of("VIEW_3D")
     region = next(region for region in area.regions if region.type == "WINDOW")
     across, down = area.x + area.width // 2, window().height - area.y - area.height // 2
@@ -94,7 +94,7 @@ def steps():
     kept = running.last_frame
     print(f"cancelled after {kept} of 2000 frames; the window waited {longest:.2f} s at most")
     assert 10 < kept < 2000
-    assert longest < MOST_STALL
+    assert longest < MAX_STALL
     assert not settings().baked
     assert bpy.data.objects["Rope"].data.shape_keys is None
     assert scene.frame_current == 1

@@ -1,5 +1,5 @@
-"""In a real window, by packaging/window: a rod is played for the first time, the solver is compiled meanwhile, and the window
-responds all the time. Afterwards the Physics tab is there to be photographed.
+"""Test of the first playback in a window, run by packaging/window: the solver compiles in the background while the window keeps
+responding. Afterwards the Physics tab is shown for a screenshot.
 """
 
 import itertools
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import bpy
 
-sys.path.append(str(Path(__file__).parent))  # where packaging/window puts it
+sys.path.append(str(Path(__file__).parent))  # where packaging/window copies it
 from in_steps import begin, here, only_a_rope, window
 
 NAME = "bl_ext.user_default.tendril"
-MOST_STALL = 1.0  # s: as much longer than twice the time it takes to be drawn may the window not respond
+MAX_STALL = 1.0  # s: longest admissible pause of the window beyond twice its drawing time
 FOLDER = Path("/tendril")
 
-ticks = []  # moments at which the window responded
+ticks = []  # times at which the window responded
 
 
 def prepare():
@@ -27,15 +27,15 @@ def prepare():
         if area.type == "VIEW_3D":
             view = area.spaces.active.region_3d
             view.view_location, view.view_distance = (-1.0, 0.0, 1.5), 8.0
-            view.view_rotation = (0.7071, 0.7071, 0.0, 0.0)  # from the front
+            view.view_rotation = (0.7071, 0.7071, 0.0, 0.0)  # front view
     bpy.context.scene.frame_set(1)
 
 
 def steps():
-    """What happens one after the other; each yields until the next may begin."""
+    """The steps of the test; each yields until the next may begin."""
     solver = sys.modules[NAME + ".addon.solver"]
     calm = time.monotonic() + 5.0
-    while time.monotonic() < calm:  # how long the window waits by itself, drawn without a graphics card
+    while time.monotonic() < calm:  # measures the pauses of an idle window drawn without a graphics card
         for area in window().screen.areas:
             area.tag_redraw()
         yield
@@ -66,7 +66,7 @@ def steps():
     low = min(point.co.z for point in bpy.data.objects["Rope"].data.splines[0].points)
     print(f"frame 24 shown {started - compiled:.1f} s later")
     assert low < 2.0
-    assert waits[0][0] < 2.0 * at_rest + MOST_STALL
+    assert waits[0][0] < 2.0 * at_rest + MAX_STALL
     (FOLDER / "ready-playing").touch()
     while not (FOLDER / "taken-playing").exists():
         yield

@@ -1,6 +1,6 @@
-"""What a user does with the package, in a Blender of their own: `python journey.py STEP FOLDER [ZIP]`, each step a process.
+"""Test of the package from installation to removal: `python journey.py STEP FOLDER [ZIP]`, each step in a process of its own.
 
-Run by test_journey.py in several Blenders, and by packaging/window in those that pip does not have for this Python.
+Run by test_journey.py in several versions of Blender, and by packaging/window in those that pip does not offer for this Python.
 """
 
 import os
@@ -21,32 +21,34 @@ NAME = "bl_ext.user_default.tendril"
 BLEND = str(FOLDER / "rope.blend")
 EXTENSIONS = Path(bpy.utils.user_resource("EXTENSIONS"))
 COMPILED = EXTENSIONS / ".user" / "user_default" / "tendril" / "numba"
-# Seconds of this process: others may be busy.
-MOST_TO_ENABLE = 0.2
-MOST_TO_START = 1.5
+# Limits in s of processor time, which other programs do not affect.
+ENABLE_LIMIT = 0.2
+START_LIMIT = 1.5
 
 
-class Watch:
+class Stopwatch:
+    """Wall-clock and processor time of a `with` block, in s."""
+
     def __enter__(self):
-        self.began = time.perf_counter(), time.process_time()
+        self.start = time.perf_counter(), time.process_time()
         return self
 
     def __exit__(self, *_):
-        self.passed, self.own = time.perf_counter() - self.began[0], time.process_time() - self.began[1]
+        self.wall, self.processor = time.perf_counter() - self.start[0], time.process_time() - self.start[1]
 
     def __str__(self):
-        return f"{self.own:.2f} s of the processor, {self.passed:.2f} s"
+        return f"{self.processor:.2f} s of processor time, {self.wall:.2f} s"
 
 
 def install():
-    """Install, enable, make a curve a rod, play, bake, save, disable."""
+    """Installs and enables the package, makes a curve a rod, plays, bakes, saves, disables."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     done = bpy.ops.extensions.package_install_files(repo="user_default", filepath=sys.argv[-1], enable_on_install=True)
     assert done == {"FINISHED"}
     assert hasattr(bpy.types.Object, "tendril")
     rope = make_rope("Rope")
     drawn = points(rope)
-    with Watch() as first:
+    with Stopwatch() as first:
         bpy.context.scene.frame_set(2)
     print(f"first frame, compiled, in {first}")
     play(3, 24)
@@ -67,29 +69,29 @@ def install():
 
 
 def again():
-    """Reopen: what is baked plays without the add-on; enabled again, the rest is simulated, and starts at once."""
+    """Reopens the file: baked rods play without the add-on; when it is enabled again, the others are simulated without a delay."""
     bpy.ops.wm.open_mainfile(filepath=BLEND)
     rope, other = bpy.data.objects["Rope"], bpy.data.objects["Not baked"]
     assert not hasattr(rope, "tendril")
     bpy.context.scene.frame_set(24)
     assert np.abs(evaluated(rope) - np.load(FOLDER / "last.npy")).max() < 1e-5
-    import addon_utils  # Blender's own, there since bpy was imported
+    import addon_utils  # a module of Blender, available after bpy has been imported
 
-    addon_utils.extensions_refresh(addon_modules_pending=[NAME])  # wheels are unpacked when an add-on is first enabled
-    with Watch() as enabling:
-        addon_utils.enable(NAME, refresh_handled=True)  # as Blender does when it starts
+    addon_utils.extensions_refresh(addon_modules_pending=[NAME])  # unpacks the wheels, as at the first activation
+    with Stopwatch() as enabling:
+        addon_utils.enable(NAME, refresh_handled=True)  # as at the start of Blender
     print(f"enabled in {enabling}")
-    assert enabling.own < MOST_TO_ENABLE
+    assert enabling.own < ENABLE_LIMIT
     assert not {"numba", "scipy"} & set(sys.modules)
     assert rope.tendril.baked
     assert other.tendril.enabled
     bpy.context.scene.frame_set(1)
     drawn = points(other)
-    with Watch() as starting:
+    with Stopwatch() as starting:
         bpy.context.scene.frame_set(2)
     print(f"started in {starting}")
-    if (FOLDER / "began").exists():  # the first time Python compiles numba's own modules
-        assert starting.own < MOST_TO_START
+    if (FOLDER / "began").exists():  # the first time, Python compiles numba's modules to bytecode
+        assert starting.own < START_LIMIT
     (FOLDER / "began").touch()
     play(3, 5)
     assert np.abs(points(other) - drawn).max() > 1e-3
@@ -97,7 +99,7 @@ def again():
 
 
 def upgrade():
-    """A newer version over the older one, which is in use: files and compiled code stay."""
+    """Installs a newer version over the one in use: files and compiled code remain."""
     bpy.ops.wm.open_mainfile(filepath=BLEND)
     assert bpy.ops.preferences.addon_enable(module=NAME) == {"FINISHED"}
     other = bpy.data.objects["Not baked"]
@@ -107,17 +109,17 @@ def upgrade():
     assert done == {"FINISHED"}
     version = tomllib.loads((EXTENSIONS / "user_default" / "tendril" / "blender_manifest.toml").read_text())["version"]
     assert version == "99.0.0"
-    with Watch() as starting:
+    with Stopwatch() as starting:
         play(1, 3)
     print(f"upgraded, then started in {starting}")
-    assert starting.own < MOST_TO_START
+    assert starting.own < START_LIMIT
     assert other.tendril.enabled
     assert sorted(COMPILED.rglob("*.nb?")) == compiled
     assert bpy.ops.preferences.addon_disable(module=NAME) == {"FINISHED"}
 
 
 def uninstall():
-    """Uninstall: nothing is left behind, and the file still opens and plays what was baked."""
+    """Uninstalls the package: no files remain, and the .blend file still opens and plays baked rods."""
     repos = bpy.context.preferences.extensions.repos
     number = next(k for k, repo in enumerate(repos) if repo.module == "user_default")
     assert bpy.ops.extensions.package_uninstall(repo_index=number, pkg_id="tendril") == {"FINISHED"}
@@ -154,13 +156,13 @@ def points(obj):
 
 
 def evaluated(obj):
-    """As Blender draws them, shape keys and all."""
+    """Evaluated points, including shape keys."""
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     return np.array([vertex.co for vertex in mesh.vertices])
 
 
 def check_bundled():
-    """The compiler is the one of the package, NumPy is Blender's."""
+    """Asserts that the compiler comes from the package and NumPy from Blender."""
     for name in ("numba", "llvmlite"):
         assert Path(sys.modules[name].__file__).is_relative_to(EXTENSIONS), sys.modules[name].__file__
     assert not Path(np.__file__).is_relative_to(EXTENSIONS)
@@ -178,4 +180,4 @@ def is_ours(path):
 
 {"install": install, "again": again, "upgrade": upgrade, "uninstall": uninstall}[STEP]()
 print(f"{STEP}: done", flush=True)
-os._exit(0)  # some Blenders crash or hang when the interpreter is left in order
+os._exit(0)  # some Blender versions crash or hang at a regular exit of the interpreter

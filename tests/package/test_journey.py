@@ -1,4 +1,4 @@
-"""The package in Blenders that have nothing but what comes with Blender, each in its own processes: `make test-package`."""
+"""The package in unmodified Blender environments of several versions, each in its own processes: `make test-package`."""
 
 import os
 import subprocess

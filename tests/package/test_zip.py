@@ -1,4 +1,4 @@
-"""The zips of out/packages, as they are uploaded."""
+"""The zip files of out/packages that are uploaded."""
 
 import tomllib
 import zipfile
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tendril.packaging.package import OUT
-from tendril.packaging.targets import BUNDLED, LARGEST, ROOT, all_targets
+from tendril.packaging.targets import BUNDLED, MAX_SIZE, ROOT, all_targets
 from tendril.packaging.wheels import digest, digests
 
 BUILT = [target for target in all_targets() if (ROOT / OUT / target.file_name).exists()]
@@ -17,7 +17,7 @@ def test_a_zip_holds_the_wheels_of_pypi_and_is_small_enough(target):
     path = ROOT / OUT / target.file_name
     size = path.stat().st_size
     print(f"\n{path.name}: {size / 1e6:.1f} MB", end="")
-    assert size < LARGEST
+    assert size < MAX_SIZE
     with zipfile.ZipFile(path) as package:
         names = package.namelist()
         manifest = tomllib.loads(package.read("blender_manifest.toml").decode())

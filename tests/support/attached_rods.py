@@ -1,4 +1,4 @@
-"""Rods that are attached to bodies, as several tests look at them."""
+"""Measurements of rods attached to bodies, shared by several tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tendril.core import Simulation
 
 
 def apart(sim: Simulation) -> float:
-    """How far rods are from where they are attached."""
+    """Largest distance of a rod from its attachment point, m."""
     frame, worst = sim.current(), 0.0
     for one in sim.scene.attachments:
         first, last = (frame.positions(one.rod)[vertex] for vertex in sim.scene.entries[one.rod].rod.ends(one.edge))

@@ -1,4 +1,4 @@
-"""Values for tests of the input: all kinds of bad ones as hypothesis strategies, and a few good ones."""
+"""Input values for tests of validation: invalid ones of all kinds as hypothesis strategies, and a few valid ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUBBER = Material.preset("rubber")
 
 
 class Hostile:
-    """Whatever is asked of it fails."""
+    """An object whose every operation raises."""
 
     def _fail(self, *_):
         raise RuntimeError("no")
@@ -43,7 +43,7 @@ def nested(depth):
     return [nested(depth - 1)] if depth else []
 
 
-# What is neither a number nor an array of numbers, made anew for each example.
+# Values that are neither a number nor an array of numbers, created anew for each example.
 rubbish = st.one_of(
     st.sampled_from([None, True, False, "", "1", "1.0", "nan", "start\n", b"1", bytearray(b"1"), ..., int, len]),
     st.sampled_from([{}, {1.0: 2}, set(), frozenset({1.0}), range(0), slice(1), NotImplemented]),
@@ -102,7 +102,7 @@ def ring(n):
 
 
 def refuse(call, *names):
-    """The call must fail, with one line that names one of the fields."""
+    """Asserts that the call raises an error of one line that names one of the fields."""
     with pytest.raises(TendrilError) as caught:
         call()
     message = str(caught.value)

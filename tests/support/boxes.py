@@ -1,4 +1,4 @@
-"""Boxes in many arrangements, each a function of a random generator and their number."""
+"""Arrangements of bounding boxes, each a function of a random generator and the number of boxes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def uniform(rng: np.random.Generator, n: int) -> Boxes:
 
 
 def touching(rng: np.random.Generator, n: int) -> Boxes:
-    """On a lattice: most boxes that overlap only touch."""
+    """Boxes on a lattice, most of which only touch."""
     centre = rng.integers(0, math.ceil(n ** (1 / 3)), (n, 3)).astype(float)
     return around(centre, rng.choice([0.25, 0.5], (n, 1)))
 
@@ -52,19 +52,19 @@ def in_line(rng: np.random.Generator, n: int) -> Boxes:
 
 
 def rods_on_one_axis(rng: np.random.Generator, n: int) -> Boxes:
-    """Long and thin, all at the same place but for one axis, across which they lie."""
+    """Long thin boxes that differ only by their position along one axis, to which they are perpendicular."""
     return around(rng.uniform(0, n, (n, 1)) * [0.0, 0.0, 1.0] + [3.0, 4.0, 0.0], np.array([10.0, 0.01, 0.4]))
 
 
 def sticks(rng: np.random.Generator, n: int) -> Boxes:
-    """Thin and long, each along one of the axes."""
+    """Long thin boxes, each along one of the axes."""
     half = np.full((n, 3), 0.01)
     half[np.arange(n), rng.integers(0, 3, n)] = 1.0
     return around(rng.uniform(0, n ** (1 / 3), (n, 3)), half)
 
 
 def far_away(rng: np.random.Generator, n: int) -> Boxes:
-    """A few have flown to where numbers end: they must not coarsen the grid for all others."""
+    """A few boxes at extreme coordinates, which must not coarsen the grid for all others."""
     low, high = uniform(rng, n)
     for k, where in zip(range(0, n, 1 + n // 4), (-1e300, 1e9, -1e15, 1e308), strict=False):
         low[k] = high[k] = where

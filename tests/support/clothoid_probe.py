@@ -1,4 +1,4 @@
-"""A `clothoid` rod laid open: the potential of a stage as a plain function of the unknowns, about a base."""
+"""Test access to a `clothoid` rod: the potential of a stage as a plain function of the unknowns, about a base state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def shift(b, step):
 
 
 class Probe:
-    """Loads act on samples; `h` makes inertia count, from a moving start."""
+    """Loads act on samples. With a short step `h`, inertia contributes, from a moving initial state."""
 
     def __init__(self, rod: Rod, elements: int, degree: int = 1, gravity=(0.0, 0.0, 0.0), h: float = 1e9) -> None:
         scene = Scene(gravity)

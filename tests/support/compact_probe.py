@@ -1,4 +1,4 @@
-"""A `compact` rod laid open: its potential as a plain function of the unknowns."""
+"""Test access to a `compact` rod: its potential as a plain function of the unknowns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from tendril.core import Rod, Scene, Simulation
 from tendril.core.models.compact.dense import dense_matrix, potential_at, start_at_state
 
-FOREVER = 1e9  # s: a step so long that inertia is nothing
+FOREVER = 1e9  # s: a step so long that inertia vanishes
 
 
 class Probe:
@@ -23,7 +23,7 @@ class Probe:
 
     @classmethod
     def of(cls, scene: Scene, h: float = FOREVER) -> Probe:
-        """The one rod of a scene, with what holds it and what pulls on it."""
+        """Probe of the only rod of a scene, with its holds and loads."""
         probe = cls.__new__(cls)
         probe._open(scene, h)
         return probe
@@ -48,13 +48,13 @@ class Probe:
         return self.b.system.gradient.ravel().copy()
 
     def matrix(self, exact: bool = True) -> np.ndarray:
-        """Where the base is."""
+        """Newton matrix at the base state."""
         self.evaluate(np.zeros(self.size), exact)
         return dense_matrix(self.b, 0)
 
 
 def random_rod(seed: int, vertices: int, closed: bool, curved: bool, **options) -> Rod:
-    """Bent, twisted, of uneven segments and an elliptic section, with a natural shape of its own."""
+    """A bent and twisted rod with uneven segments, an elliptic section and a different rest shape."""
     rng = np.random.default_rng(seed)
     from tendril.core import Stiffness
 

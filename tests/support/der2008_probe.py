@@ -1,4 +1,5 @@
-"""A `der2008` rod laid open: energy, forces and angles as functions of its centerline, frames carried from a fixed state."""
+"""Test access to a `der2008` rod: energy, forces and angles as functions of the centerline, with frames transported from a fixed
+state."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class Probe:
         return self.nodes.u[self.chain.edge >= 0].copy()
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
-        """(m, 3 n) gradients of the edges' lengths."""
+        """(m, 3 n) gradients of the edge lengths."""
         edges = self.chain.edge[self.chain.edge >= 0]
         rows = np.zeros((len(edges), 3 * self.n))
         for k, j in enumerate(edges):

@@ -1,4 +1,5 @@
-"""A `der` rod laid open: its elastic energy as a plain function of the unknowns, with frames carried from a fixed base."""
+"""Test access to a `der` rod: its elastic energy as a plain function of the unknowns, with frames transported from a fixed
+base."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Probe:
 
     @classmethod
     def of(cls, scene: Scene) -> Probe:
-        """The one rod of a scene, with what holds it and what pulls on it."""
+        """Probe of the only rod of a scene, with its holds and loads."""
         probe = cls.__new__(cls)
         probe._open(scene, FOREVER)
         return probe
@@ -36,9 +37,9 @@ class Probe:
         self.set_base(self.b.state.q.ravel().copy())
 
     def set_base(self, q: np.ndarray) -> None:
-        """Moves there, frames carried along, and makes it the place from which they are carried from now on."""
+        """Moves the rod to q, transports its frames, and makes this the base from which frames are transported."""
         assert self._geometry(q)
-        # theta is counted anew from the material frames, as at the beginning of a step
+        # theta is measured relative to the new material frames, as at the beginning of a step
         g, b = self.b.geometry, self.b
         g.base_t[:] = g.t
         g.base_reference[:] = g.d1
@@ -67,7 +68,7 @@ class Probe:
 
 
 def random_rod(seed: int, vertices: int, closed: bool, curved: bool) -> Rod:
-    """A bent, twisted, uneven, anisotropic rod, stretched a little against its natural shape."""
+    """A bent, twisted, anisotropic rod with uneven segments, slightly stretched relative to its rest shape."""
     from tendril.core import Stiffness
 
     rng = np.random.default_rng(seed)

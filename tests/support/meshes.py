@@ -1,4 +1,4 @@
-"""Triangle meshes of many kinds, rods near them and thrown at them, and their distances and passages by brute force."""
+"""Triangle meshes, rods near them and moving towards them, and distances and passages computed by brute force."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Soup = tuple[np.ndarray, np.ndarray]  # vertices and triangles
 
 
 def grid(n: int = 6, height: float = 0.0, seed: int = 0) -> Soup:
-    """A square sheet from -1 to 1, flat or bumpy; diagonals run both ways."""
+    """A square sheet from -1 to 1, flat or bumpy, with diagonals in both directions."""
     x, y = np.meshgrid(np.linspace(-1, 1, n + 1), np.linspace(-1, 1, n + 1), indexing="ij")
     z = height * np.random.default_rng(seed).standard_normal(x.shape)
     triangles = []
@@ -31,7 +31,7 @@ def grid(n: int = 6, height: float = 0.0, seed: int = 0) -> Soup:
 
 
 def cube(n: int = 2) -> Soup:
-    """From -1 to 1, with n x n squares per face."""
+    """A cube from -1 to 1 with n x n squares per face."""
     flat, triangles = grid(n)
     sides = []
     for axis in range(3):
@@ -74,7 +74,7 @@ def moebius(n: int = 24) -> Soup:
 
 
 def fins() -> Soup:
-    """Five half sheets that meet in one line, bent where they do."""
+    """Five half sheets that meet in one bent line: a non-manifold edge."""
     points = [(0.0, 0.0, z) for z in (-1.0, 0.0, 1.0)]
     triangles = []
     for k in range(5):
@@ -87,20 +87,20 @@ def fins() -> Soup:
 
 
 def blade() -> Soup:
-    """A flat octahedron: both sides of its rim face all who are near it."""
+    """A flat octahedron: both sides of its rim face every point near it."""
     points = np.array([(1.0, 0, 0), (0, 1, 0), (-1, 0, 0), (0, -1, 0), (0, 0, 0.15), (0, 0, -0.15)])
     return points, np.array([t for k in range(4) for t in ((k, (k + 1) % 4, 4), ((k + 1) % 4, k, 5))])
 
 
 def dented() -> Soup:
-    """A cube whose top is pushed in: seen from within, there is a tip."""
+    """A cube with a dented top, which is a concave tip seen from outside."""
     points, triangles = cube(2)
     points[(points == (0, 0, 1)).all(axis=1), 2] = 0.2
     return points, triangles
 
 
 def slab(n: int = 12) -> Soup:
-    """A solid with a fine upper and a coarse lower side, slanted."""
+    """An inclined solid with a finely meshed upper and a coarsely meshed lower side."""
     upper, triangles = grid(n)
     lower = np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
     rim = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
@@ -124,7 +124,7 @@ SOUPS = SHEETS | SOLIDS
 
 
 def rods(start: np.ndarray, now: np.ndarray, radius: float, closed: bool = False) -> Samples:
-    """(R, n, 3) points of R rods."""
+    """Samples of R rods with points (R, n, 3)."""
     many, n, _ = start.shape
     after = np.arange(1, many * n + 1)
     after[n - 1 :: n] = after[n - 1 :: n] - n if closed else -1
@@ -179,7 +179,7 @@ def candidates(samples: Samples, meshes: Meshes, margin: np.ndarray) -> tuple[np
 
 
 def empty(capacity: int = 20000) -> Contacts:
-    """Rows of what no kernel writes."""
+    """Contact arrays filled with values that no kernel writes."""
     contacts = make_contacts(capacity)
     for array in contacts:
         array.fill(-9)
@@ -200,11 +200,11 @@ def are_with_triangles(contacts: Contacts, samples: Samples, meshes: Meshes) -> 
     return -1 - contacts.key < meshes.first_feature[1] * len(samples.after)
 
 
-# Brute force, in other words than the kernels
+# Brute force, independent of the kernels
 
 
 def to_triangles(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """(P, F) distances of points to triangles: to the plane if over it, else to the edges."""
+    """(P, F) distances of points to triangles: to the plane if the projection is inside, else to the edges."""
     a, b, c = np.moveaxis(corners, 1, 0)
     n = np.cross(b - a, c - a)
     n /= np.linalg.norm(n, axis=1, keepdims=True)
@@ -221,7 +221,7 @@ def to_segments(p: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def between_segments(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """(P, Q) distances: of their lines if those are closest within both, else of ends."""
+    """(P, Q) distances of segments: of their lines if the closest points are within both, else of end points."""
     u, v, w = (b - a)[:, None], d - c, c - a[:, None]
     n = np.cross(u, v)
     nn = np.maximum((n * n).sum(axis=2), 1e-300)
@@ -232,7 +232,7 @@ def between_segments(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray)
 
 
 def pierced(a: np.ndarray, b: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Whether segments go through triangles, pair by pair, by signs of volumes."""
+    """Whether segments intersect triangles, pair by pair, by signs of volumes."""
 
     def volume(p: np.ndarray, q: np.ndarray, r: np.ndarray, s: np.ndarray) -> np.ndarray:
         return np.sign(((q - p) * np.cross(r - p, s - p)).sum(axis=-1))
@@ -248,7 +248,7 @@ def segments(samples: Samples, points: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def distances(samples: Samples, meshes: Meshes) -> tuple[np.ndarray, np.ndarray]:
-    """Of all edges of rods from all of the mesh, at the end of the substep; and which go through it."""
+    """Distances of all rod edges from the mesh at the end of the substep, and which edges intersect it."""
     edge, a, b = segments(samples, samples.now)
     corners = meshes.vertices[1][meshes.triangles]
     lines = meshes.vertices[1][meshes.edges]
@@ -267,7 +267,7 @@ def near_surface(rng: np.random.Generator, soup: Soup, many: int, within: float)
 
 
 def inside_of(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """By the solid angle of the whole surface."""
+    """Which points are inside, by the solid angle of the surface."""
     a, b, c = np.moveaxis(corners - p[:, None, None], 2, 0)
     la, lb, lc = (np.linalg.norm(x, axis=2) for x in (a, b, c))
     below = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
@@ -275,7 +275,7 @@ def inside_of(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def passages(samples: Samples, meshes: Meshes, times: int = 40) -> np.ndarray:
-    """Which rods pass through the surface at some time, of those looked at."""
+    """Which rods intersect the surface at one of the sampled times."""
     seen = np.zeros(samples.rod.max() + 1, bool)
     edge, face = candidates(samples, meshes, np.zeros(len(samples.after)))[0].T
     for time in np.linspace(0.0, 1.0, times):
@@ -290,7 +290,7 @@ def passages(samples: Samples, meshes: Meshes, times: int = 40) -> np.ndarray:
 
 
 def slow_scene(name: str, seed: int, closed: bool = False) -> tuple[Samples, Meshes]:
-    """Rods that cover their surroundings, and a mesh that moves and deforms; none of it by much."""
+    """Rods around a mesh that moves and deforms slightly."""
     rng = np.random.default_rng(seed)
     points, triangles = SOUPS[name]
     end = points + 0.004 * rng.standard_normal(points.shape) + 0.01 * rng.standard_normal(3)
@@ -302,7 +302,7 @@ def slow_scene(name: str, seed: int, closed: bool = False) -> tuple[Samples, Mes
 
 
 def thrown(name: str, seed: int, many: int, moving: bool) -> tuple[list[Samples], list[Meshes]]:
-    """Rods that begin clear of the mesh and fly at up to 50 m/s for a hundredth of a second, and meshes that meet them."""
+    """Rods that start clear of the mesh and move at up to 50 m/s for a hundredth of a second, and meshes in their way."""
     rng = np.random.default_rng(seed)
     points, triangles = SOUPS[name]
     all_samples, all_meshes = [], []

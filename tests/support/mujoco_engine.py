@@ -1,4 +1,4 @@
-"""MuJoCo, unmodified, as what moves the bodies of a scene."""
+"""MuJoCo as the rigid-body engine of a scene."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tendril.core import BodyPoses
 
 
 class MujocoEngine:
-    """Boxes, spheres and a floor, from a MuJoCo model whose free bodies are, in their order, the scene's."""
+    """A MuJoCo model of boxes, spheres and a floor; its free bodies are those of the scene, in the same order."""
 
     def __init__(self, bodies: str, *, gravity: float = -9.81, floor: bool = False) -> None:
         plane = "<geom type='plane' size='5 5 0.1' friction='0.5'/>" if floor else ""
@@ -26,7 +26,7 @@ class MujocoEngine:
         self.exchanges += 1
         velocity = data.qvel.reshape(-1, 6)
         rotation = data.xmat[1:].reshape(-1, 3, 3).copy()
-        # A free joint's spin is told in the axes of the body.
+        # MuJoCo gives the angular velocity of a free joint in body coordinates.
         spin = np.einsum("bij,bj->bi", rotation, velocity[:, 3:])
         return BodyPoses(data.xpos[1:].copy(), rotation, velocity[:, :3].copy(), spin)
 

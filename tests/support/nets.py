@@ -1,4 +1,4 @@
-"""Nets for tests, and a net laid open: its potential as a plain function of the unknowns."""
+"""Nets for tests, and test access to a net: its potential as a plain function of the unknowns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUBBER = Material(2e6, 1100.0)
 
 
 def grid(columns: int, rows: int, per_side: int = 1, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """A flat net of columns x rows knots, with so many segments between two of them."""
+    """A flat net of columns x rows knots with `per_side` segments between neighbouring knots."""
     points = [(size * i, size * j, 0.0) for j in range(rows) for i in range(columns)]
     edges = []
     for j in range(rows):
@@ -42,7 +42,7 @@ def star(arms: int, segments: int = 4, length: float = 1.0) -> tuple[np.ndarray,
 
 
 def random_net(seed: int) -> Net:
-    """A small grid with a tail and loose ends, bent out of shape, with segments turned at random; its natural shape is another."""
+    """A small grid with a tail and loose ends, deformed relative to its rest shape, with randomly oriented segments."""
     rng = np.random.default_rng(seed)
     points, edges = grid(3, 2, 2)
     n = len(points)
@@ -57,7 +57,7 @@ def random_net(seed: int) -> Net:
 
 
 class Probe:
-    """The one net of a scene."""
+    """Probe of the only net of a scene."""
 
     def __init__(self, scene: Scene, h: float = FOREVER) -> None:
         self.sim = Simulation(scene, threads=1)

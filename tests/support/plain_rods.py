@@ -1,4 +1,5 @@
-"""Plain rods and scenes for tests of behaviour. In units of the rod unless said otherwise: length, EI and mass per length are 1."""
+"""Simple rods and scenes for tests of behaviour. Units are those of the rod unless stated otherwise: length, EI and mass per
+length are 1."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from tendril.core import Rod, Scene, Simulation, Stiffness
 
 
 def line(segments: int, length: float = 1.0) -> np.ndarray:
-    """Along x from the origin."""
+    """Points along x from the origin."""
     points = np.zeros((segments + 1, 3))
     points[:, 0] = np.linspace(0.0, length, segments + 1)
     return points
@@ -28,7 +29,7 @@ def helix(segments: int, turns: float = 2.0, radius: float = 0.3, rise: float = 
 
 
 def knot(segments: int) -> np.ndarray:
-    """A closed curve in space with curvature and torsion of changing sign."""
+    """A closed space curve with varying curvature and torsion of changing sign."""
     s = 2.0 * math.pi * np.arange(segments) / segments
     out = 2.0 + 0.7 * np.cos(3.0 * s)
     return 0.2 * np.stack([out * np.cos(2.0 * s), out * np.sin(2.0 * s), 0.7 * np.sin(3.0 * s)], axis=1)
@@ -63,12 +64,13 @@ def settled(sim: Simulation) -> Simulation:
 
 
 def fitted_order(counts: Any, errors: Any) -> float:
-    """The power of 1/count with which errors fall: the slope of a straight line through the logarithms."""
+    """Order of convergence: exponent p of errors ~ count^-p, by least squares."""
     return float(-np.polyfit(np.log(list(counts)), np.log(list(errors)), 1)[0])
 
 
 def first_mode(x: np.ndarray) -> tuple[np.ndarray, float]:
-    """The first mode of a cantilever of length 1, 2 at its tip, and its frequency in rad/s for EI and mass per length of 1."""
+    """First mode of a cantilever of length 1, with amplitude 2 at its tip, and its frequency, rad/s, for EI = mass per length =
+    1."""
     b = 1.8751040687119611  # cos b cosh b = -1
     ratio = (math.cosh(b) + math.cos(b)) / (math.sinh(b) + math.sin(b))
     return np.cosh(b * x) - np.cos(b * x) - ratio * (np.sinh(b * x) - np.sin(b * x)), b * b

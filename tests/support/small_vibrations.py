@@ -1,6 +1,6 @@
-"""Small vibrations of a rod about a state of equilibrium, from the exact second derivatives of its model's energy.
+"""Small vibrations of a rod about an equilibrium, from the exact Hessian of its model's energy.
 
-A state is stable if no squared frequency is negative; it loses stability where the lowest of them goes through zero.
+An equilibrium is stable if no squared frequency is negative; it loses stability where the lowest one crosses zero.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from scipy.optimize import brentq
 from tendril.core import Scene, Simulation
 from tendril.core.models.der.arrays import FRAMED
 
-BAND = 10  # unknowns of an open `der` rod couple no farther than this
+BAND = 10  # half bandwidth of the Hessian of an open `der` rod
 
 
 def squared_frequencies(scene: Scene, count: int = 1) -> np.ndarray:
-    """The lowest of them, rad2/s2, in rising order, of a scene of one round rod that starts in equilibrium.
+    """Lowest squared frequencies, rad2/s2, in ascending order, of a scene of one round rod that starts in equilibrium.
 
-    What costs no energy by symmetry is left out: rigid motions that the holds allow, and turning all cross-sections alike.
+    Zero modes due to symmetry are left out: rigid motions that the holds allow, and a common rotation of all cross-sections.
     """
     return OF_MODEL[scene.entries[0].model](scene, count)
 
 
 def critical(scene_at: Callable[[float], Scene], low: float, high: float) -> float:
-    """The value between low and high of a parameter at which the scene's state of equilibrium loses its stability."""
+    """Value of a parameter, between low and high, at which the equilibrium of the scene loses its stability."""
     return float(brentq(lambda value: squared_frequencies(scene_at(value))[0], low, high, xtol=1e-7 * high))
 
 
@@ -37,7 +37,7 @@ def _of_der(scene: Scene, count: int) -> np.ndarray:
     free, rods = probe.free, probe.b.rods
     gradient, hessian = probe.gradient(probe.base), probe.hessian(probe.base)
     scale = np.abs(hessian).max()
-    # In units of the stiffest spring: a displacement of the smallest edge by round-off.
+    # Round-off level: the stiffest spring, displaced by round-off of the smallest edge.
     assert np.abs(gradient[free]).max() < 1e-12 * scale * rods.rest_length.min(), "not in equilibrium"
     root_mass = np.sqrt(rods.mass.ravel()[free])
     stiffness = hessian[np.ix_(free, free)] / np.outer(root_mass, root_mass)
@@ -54,7 +54,7 @@ def _of_der(scene: Scene, count: int) -> np.ndarray:
 
 
 def _symmetries(probe: Probe) -> np.ndarray:
-    """Changes of the unknowns, as columns, that change no strain of a round rod and move nothing that is held."""
+    """Changes of the unknowns, as columns, that change no strain of a round rod and satisfy the holds."""
     n = probe.size // 4
     if np.any(probe.b.rods.joint == FRAMED) or probe.b.rods.edge_framed.any():
         return np.zeros((4 * n, 0))
@@ -63,23 +63,23 @@ def _symmetries(probe: Probe) -> np.ndarray:
     for axis, unit in enumerate(np.eye(3)):
         modes[:, :3, axis] = unit
         modes[:, :3, 3 + axis] = np.cross(unit, x)
-        modes[:, 3, 3 + axis] = t @ unit  # carried by parallel transport, frames lag by the spin about the tangent
+        modes[:, 3, 3 + axis] = t @ unit  # frames transported in parallel lag by the rotation about the tangent
     modes[:, 3, 6] = 1.0
     if not probe.b.rods.closed[0]:
-        modes[-1, 3] = 0.0  # no edge, no angle
+        modes[-1, 3] = 0.0  # the last vertex has no edge and no angle
     flat = modes.reshape(4 * n, 7)
     return flat @ null_space(flat[~probe.free]) if not probe.free.all() else flat
 
 
 def _of_der2008(scene: Scene, count: int) -> np.ndarray:
-    """Of the centerline alone, on the manifold of edges that keep their lengths. Frames are quasistatic, so that forces are
-    functions of the centerline; their derivatives are central differences."""
+    """Frequencies of the centerline on the manifold of constant edge lengths. Frames are quasistatic, so that forces depend on the
+    centerline only; they are differentiated by central differences."""
     probe = Probe2008.of(Simulation(scene, threads=1))
     x, b = probe.x, probe.b
     free = ~b.rods.held[:, :3].ravel()
     force = probe.forces(x).ravel()
     along = probe.constraints(x)
-    tension = np.linalg.lstsq(along[:, free].T, force[free], rcond=None)[0]  # dE/dx = -force is balanced by it
+    tension = np.linalg.lstsq(along[:, free].T, force[free], rcond=None)[0]  # balances dE/dx = -force
     assert np.abs(force - along.T @ tension)[free].max() < 1e-9, "not in equilibrium"
     step = 1e-5 * b.rods.rest_length.min()
     hessian = np.zeros((x.size, x.size))
@@ -107,8 +107,8 @@ def _of_der2008(scene: Scene, count: int) -> np.ndarray:
 
 
 def _of_compact(scene: Scene, count: int) -> np.ndarray:
-    """Of a rod that never stretches. Its tension can't be told from its length: it is that of a rod with its EA as long as
-    drawn, and holds give it."""
+    """Frequencies of an inextensible rod. Its tension does not follow from its length: it is taken from the stretch of the initial
+    shape with the rod's EA, and from the holds."""
     rod = scene.entries[0].rod
     probe = CompactProbe.of(scene)
     b, n = probe.b, rod.vertex_count
@@ -119,13 +119,13 @@ def _of_compact(scene: Scene, count: int) -> np.ndarray:
     for i in held:
         b.state.hold_force[i] = tension * t[i - 1]
     if rod.closed:
-        # A ring bent from a straight rod pushes outwards with nothing: its moment is the same all along.
+        # A ring bent from a straight rod has no tension: its bending moment is constant.
         assert not held
     stiffness = probe.matrix()
     gradient = probe.gradient(np.zeros(probe.size))
     probe.h = 1e-3
     mass = (probe.matrix() - stiffness) * probe.h**2
-    # How vertices move with the unknowns.
+    # Derivatives of the vertices with respect to the unknowns.
     moves = np.zeros((n + 1, 3, probe.size // 3, 3))
     moves[:, :, -1] = np.eye(3)
     for j in range(rod.edge_count):
@@ -147,7 +147,7 @@ def _of_compact(scene: Scene, count: int) -> np.ndarray:
         idle = idle[:, :0]
     stiffness, mass = allowed.T @ stiffness @ allowed, allowed.T @ mass @ allowed
     if idle.size:
-        inside = idle @ null_space(rigid.reshape(probe.size, 7) - allowed @ idle)  # those that the holds allow
+        inside = idle @ null_space(rigid.reshape(probe.size, 7) - allowed @ idle)  # rigid motions that the holds allow
         others = null_space((mass @ orth(inside)).T) if inside.size else np.eye(len(mass))
         stiffness, mass = others.T @ stiffness @ others, others.T @ mass @ others
     return eigvalsh(stiffness, mass, subset_by_index=(0, count - 1))
