@@ -26,19 +26,22 @@ demo: $(VENV)/ready
 
 test: lint docs test-core test-addon
 
-# What most mistakes show up in, in less than a minute once kernels are compiled. The files are chosen to cover each package of
-# core/, each model and the add-on's way from a curve to a frame.
-QUICK := $(addprefix tests/core/test_,no_blender material good_input rest_shapes frames linalg closest convex convex_shapes \
-	forces fields der_derivatives net_derivatives compact_derivatives clothoid_derivatives integrators determinism cache) \
-	$(addprefix tests/addon/test_,scene operators playback fields)
+# A choice of tests for every day: less than a minute once kernels are compiled. They cover each package of core/, all models (by the
+# force fields, which act on each of them) and the add-on from a curve to a frame.
+QUICK := $(addprefix tests/core/test_,no_blender material rest_shapes frames linalg forces fields convex_shapes integrators \
+	determinism holds cache) $(addprefix tests/addon/test_,scene operators playback fields)
 test-quick: $(VENV)/ready
 	$(VENV)/bin/ruff check .
 	$(PY) -m pytest $(addsuffix .py,$(QUICK)) -m "not long" -n 2
 
-lint: $(VENV)/ready
+lint: $(VENV)/stubs/prepared
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core
+	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core -p tendril.addon
+
+$(VENV)/stubs/prepared: $(VENV)/ready requirements/prepare_stubs.py
+	$(PY) requirements/prepare_stubs.py $(VENV)/stubs
+	touch $@
 
 # The documentation site, in out/site. Broken links and unknown names are errors.
 docs: $(VENV)/ready

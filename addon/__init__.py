@@ -1,16 +1,16 @@
-"""Everything that touches Blender. No physics."""
+"""The Blender add-on: everything that uses bpy. It contains no physics."""
 
 from __future__ import annotations
 
 from . import (
     bodies,
-    cast,
     copies,
     handlers,
     memory,
     operators,
     overlay,
     panels,
+    participants,
     preferences,
     preset_menu,
     properties,
@@ -27,7 +27,7 @@ def register() -> None:
     other = copies.other_copy()
     preferences.register(other)
     if other:
-        print(copies.trouble(other))
+        print(copies.problem(other))
         return
     for part in _PARTS:
         part.register()
@@ -38,10 +38,10 @@ def unregister() -> None:
     global _registered
     if _registered:
         solver.unregister()
-        bodies.leave()
+        bodies.release_all()
         for part in reversed(_PARTS):
             part.unregister()
         memory.clear()
-        cast.forget()
+        participants.invalidate()
         _registered = False
     preferences.unregister()

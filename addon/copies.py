@@ -1,4 +1,4 @@
-"""Two copies of Tendril, of one version or of two: the one that is enabled first works, the other says so and does nothing."""
+"""Two installed copies of Tendril: the one that is enabled first is registered, the other shows a message."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _ROOT = __package__.rpartition(".")[0]
 
 
 def other_copy() -> str:
-    """The name of the package that has registered Tendril already, if it is another one than this."""
+    """The name of another package that has already registered Tendril; empty if there is none."""
     panel = getattr(bpy.types, "TENDRIL_PT_rod", None)
     root = "" if panel is None else panel.__module__.partition(".addon.")[0]
     return root if root != _ROOT else ""
 
 
-def trouble(other: str) -> str:
+def problem(other: str) -> str:
     version = getattr(sys.modules.get(f"{other}.core.compile.version"), "VERSION", "another version")
     place = other.split(".")[1] if other.startswith("bl_ext.") else other
-    return f'Tendril {version} is enabled already, from "{place}": disable it there, then disable and enable this one'
+    return f'Tendril {version} is already enabled from "{place}": disable that copy, then disable and enable this one'

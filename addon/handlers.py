@@ -1,11 +1,11 @@
-"""Blender's events. Each calls one function."""
+"""Handlers of Blender's events. Each calls one function."""
 
 from __future__ import annotations
 
 import bpy
 from bpy.app.handlers import persistent
 
-from . import cast, live, rendering, saving
+from . import live, participants, rendering, saving
 
 
 @persistent
@@ -20,7 +20,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 
 @persistent
 def depsgraph_update_post(_scene: object, _depsgraph: object = None) -> None:
-    cast.forget()
+    participants.invalidate()
 
 
 @persistent

@@ -1,7 +1,7 @@
-"""What is known of the scenes, by ids, so that no reference to Blender's data is kept; and questions about it.
+"""What is known of the scenes, by ids and without references to Blender's data, and queries on it.
 
-What must survive saving and undo (the drawn shape, whether the curve shows it now) lies in the file; what is here can be lost at
-any time and is then read from disk or computed again.
+Whatever must survive saving and undo (the drawn shape, and whether the curve shows it) is stored in the file. What is stored here
+may be lost at any time; it is then read from disk or computed again.
 """
 
 from __future__ import annotations
@@ -22,24 +22,26 @@ from .bridge.poses import Array
 from .bridge.rigid_bodies import BodiesDescription
 from .moments import DiskFrames, copy, path_of
 from .running import Running
-from .showing import Recorded, Shown, Unable
+from .showing import FrameSource, NotSimulated, UnverifiedFrames
 
 if TYPE_CHECKING:
     from ..core import Simulation
 
 _running: dict[int, Running] = {}  # by the session uid of the scene
-_recorded: dict[int, Recorded | None] = {}  # frames on disk of scenes that do not run; None: there are none
+_unverified: dict[int, UnverifiedFrames | None] = {}  # of scenes without a running simulation; None: there are none
 _status: dict[str, str] = {}  # why a rod does not move as expected, by its uid
 _distrusted: set[int] = set()  # scenes whose frames on disk are outdated
-standing: dict[int, float] = {}  # per scene: the frame it stands at
-start_poses: dict[str, dict[str, Array]] = {}  # where a rod and what it is attached to are at the start frame, by uid
-start_troubles: dict[str, str] = {}  # what was wrong with a rod there, by uid
-start_colliders: dict[int, dict[str, ColliderDescription]] = {}  # the same of colliders, per scene
-# Rigid bodies at the start frame, of scenes in which rods pull on them; or why they can't be.
+current_frames: dict[int, float] = {}  # per scene: its frame after the last event
+start_poses: dict[str, dict[str, Array]] = {}  # of a rod and the targets of its attachments at the start frame, by uid
+start_problems: dict[str, str] = {}  # the status of a rod at the start frame, by uid
+start_colliders: dict[int, dict[str, ColliderDescription]] = {}  # per scene, at the start frame
+# Rigid bodies at the start frame, of scenes in which rods act on them; or why they can't be simulated.
 start_bodies: dict[int, BodiesDescription | TendrilError] = {}
-start_movers: dict[int, dict[str, ColliderDescription]] = {}  # the surfaces of those that rods don't pull on, per scene
-collider_notes: dict[int, list[str]] = {}  # per scene: what is to be said of its colliders
-disk_notes: dict[int, str] = {}  # per scene: what is to be said of its cache on disk
+start_movers: dict[
+    int, dict[str, ColliderDescription]
+] = {}  # per scene: surfaces of moving bodies that rods don't act on
+collider_notes: dict[int, list[str]] = {}  # per scene: warnings about its colliders
+disk_notes: dict[int, str] = {}  # per scene: a problem of its cache on disk
 rendering: set[int] = set()  # scenes that are being rendered
 not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render that were not simulated
 
@@ -47,25 +49,27 @@ not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render t
 def clear() -> None:
     for running in _running.values():
         running.close()
-    for memory in (_running, _recorded, _status, _distrusted, standing, start_poses, start_troubles, start_colliders):
-        memory.clear()
-    for notes_of_scenes in (start_bodies, start_movers, collider_notes, disk_notes, rendering, not_rendered):
-        notes_of_scenes.clear()
+    for by_scene in (_running, _unverified, _distrusted, current_frames, start_colliders, start_bodies, start_movers):
+        by_scene.clear()
+    for by_rod in (_status, start_poses, start_problems):
+        by_rod.clear()
+    for notes_by_scene in (collider_notes, disk_notes, rendering, not_rendered):
+        notes_by_scene.clear()
 
 
 def running_of(scene: bpy.types.Scene) -> Running | None:
     return _running.get(scene.session_uid)
 
 
-def keep(scene: bpy.types.Scene, running: Running) -> None:
+def set_running(scene: bpy.types.Scene, running: Running) -> None:
     forget(scene)
     _running[scene.session_uid] = running
 
 
 def forget(scene: bpy.types.Scene, distrust_disk: bool = False) -> None:
-    """The frames of a scene in memory; with `distrust_disk` those on disk don't count any more either."""
+    """Drops the frames of a scene in memory. With `distrust_disk` its frames on disk are not used any more either."""
     running = _running.pop(scene.session_uid, None)
-    _recorded.pop(scene.session_uid, None)
+    _unverified.pop(scene.session_uid, None)
     if running is not None:
         running.close()
     if distrust_disk or (running is not None and running.outdated):
@@ -82,35 +86,35 @@ def may_read_disk(scene: bpy.types.Scene) -> bool:
     return (trusted or scene.tendril.disk_baked) and path is not None and path.exists()
 
 
-def recorded_of(scene: bpy.types.Scene) -> Recorded | None:
-    """Frames on disk, for a scene that was not at its start frame yet."""
-    key = scene.session_uid
-    if not may_read_disk(scene):
+def unverified_of(scene: bpy.types.Scene) -> UnverifiedFrames | None:
+    """Frames on disk of a scene that was not at its start frame yet."""
+    key, path = scene.session_uid, path_of(scene)
+    if path is None or not may_read_disk(scene):
         return None
-    if key not in _recorded:
-        _recorded[key] = None
-        with told_of_disk(scene):
-            disk = DiskFrames.to_read(path_of(scene))
+    if key not in _unverified:
+        _unverified[key] = None
+        with errors_to_disk_note(scene):
+            disk = DiskFrames.to_read(path)
             if len(disk.frames):
-                _recorded[key] = Recorded(disk)
-    return _recorded[key]
+                _unverified[key] = UnverifiedFrames(disk)
+    return _unverified[key]
 
 
-def shown_of(scene: bpy.types.Scene) -> Shown | None:
+def frame_source(scene: bpy.types.Scene) -> FrameSource | None:
     """The frames that can be shown."""
     running = running_of(scene)
-    return running if running is not None else recorded_of(scene)
+    return running if running is not None else unverified_of(scene)
 
 
-def read_no_record(scene: bpy.types.Scene) -> None:
-    """The scene is known now: frames on disk are taken as its own, or not at all."""
-    _recorded[scene.session_uid] = None
+def reject_unverified(scene: bpy.types.Scene) -> None:
+    """The scene is at its start frame: its frames on disk are used only if they belong to it."""
+    _unverified[scene.session_uid] = None
 
 
-def move_disk(scene: bpy.types.Scene, old: Path, new: Path) -> None:
-    """The frames on disk are to be found, and gone on with, at another place, too. Raises TendrilError."""
+def copy_disk(scene: bpy.types.Scene, old: Path, new: Path) -> None:
+    """Copies the frames on disk to another path and continues with the copy. Raises TendrilError."""
     running = running_of(scene)
-    _recorded.pop(scene.session_uid, None)
+    _unverified.pop(scene.session_uid, None)
     if running is not None:
         running.close()
     copy(old, new)
@@ -133,7 +137,7 @@ def frames_of(uid: str, scene: bpy.types.Scene) -> dict[int, Rows]:
 
 
 def not_exact_since(scene: bpy.types.Scene) -> int | None:
-    """The first frame for which the solver did not find the motion as exactly as it should, if there is one."""
+    """The first frame in which the solver did not converge, if there is one."""
     running = running_of(scene)
     return None if running is None else running.not_exact_since
 
@@ -145,9 +149,9 @@ def is_outdated(scene: bpy.types.Scene) -> bool:
     )
 
 
-def belongs_on_disk(scene: bpy.types.Scene) -> bool:
-    """Whether frames are in memory alone because they were simulated before the user wanted them on disk, or before there was a
-    place for them. With no state of each of them they can't be written now."""
+def is_missing_on_disk(scene: bpy.types.Scene) -> bool:
+    """Whether frames are in memory alone because they were simulated before the user enabled the disk cache or saved the file.
+    They can't be written later, because memory does not hold the state of every frame."""
     running = running_of(scene)
     if running is None or running.disk is not None or not running.writable:
         return False
@@ -158,17 +162,17 @@ def info(scene: bpy.types.Scene) -> str:
     """The line of the cache panel."""
     running = running_of(scene)
     if running is None:
-        recorded = _recorded.get(scene.session_uid)
-        if recorded is not None:
-            return f"{_frames(len(recorded.disk.frames))} {'baked ' * scene.tendril.disk_baked}on disk"
-        return "Baked on disk, and not found there" if scene.tendril.disk_baked else "Nothing in memory"
+        unverified = _unverified.get(scene.session_uid)
+        if unverified is not None:
+            return f"{_frames(len(unverified.disk.frames))} {'baked ' * scene.tendril.disk_baked}on disk"
+        return "Baked on disk, but the file is missing" if scene.tendril.disk_baked else "No frames in memory"
     text = f"{_frames(running.last_frame - running.first_frame + 1)} {'on disk' if running.disk else 'in memory'}"
     if is_outdated(scene):
         return f"{text}, outdated: go to frame {scenes.first_frame_of(scene)}"
-    if belongs_on_disk(scene):
+    if is_missing_on_disk(scene):
         return f"{text}, not on disk: play again from frame {scenes.first_frame_of(scene)}"
     if running.not_exact_since is not None:
-        return f"{text}, not exact since frame {running.not_exact_since}"
+        return f"{text}, not converged since frame {running.not_exact_since}"
     return text
 
 
@@ -176,23 +180,23 @@ def status(uid: str) -> str:
     return _status.get(uid, "")
 
 
-def tell(uids: Iterable[str], message: str) -> None:
+def set_status(uids: Iterable[str], message: str) -> None:
     _status.update(dict.fromkeys(uids, message))
 
 
-def why_not_begun(uid: str, first: int) -> str:
-    """What is said of a rod in a scene without a simulation, beyond its start frame."""
-    trouble = start_troubles.get(uid)
-    return f"{trouble}. Then play from frame {first}" if trouble else f"Not simulated yet: play from frame {first}"
-
-
-def hush(uids: Iterable[str]) -> None:
+def clear_status(uids: Iterable[str]) -> None:
     for uid in uids:
         _status.pop(uid, None)
 
 
+def why_not_started(uid: str, first: int) -> str:
+    """The status of a rod in a scene without a simulation, after its start frame."""
+    problem = start_problems.get(uid)
+    return f"{problem}. Then play from frame {first}" if problem else f"Not simulated yet: play from frame {first}"
+
+
 def notes(scene: bpy.types.Scene) -> list[str]:
-    """What is to be said of the colliders of a scene, a sentence each."""
+    """Warnings about the colliders of a scene, one sentence each."""
     return collider_notes.get(scene.session_uid, [])
 
 
@@ -200,8 +204,8 @@ def disk_note(scene: bpy.types.Scene) -> str:
     return disk_notes.get(scene.session_uid, "")
 
 
-class told_at:
-    """Turns what goes wrong into the status of rods: a frame change must never fail."""
+class errors_to_status:
+    """Context manager that turns exceptions into the status of rods: a frame change must never fail."""
 
     def __init__(self, uids: Iterable[str]) -> None:
         self._uids = uids
@@ -210,17 +214,17 @@ class told_at:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, _trace: object) -> bool:
-        if isinstance(error, (TendrilError, Unable)):
-            tell(self._uids, str(error))
+        if isinstance(error, (TendrilError, NotSimulated)):
+            set_status(self._uids, str(error))
         elif isinstance(error, Exception):
             traceback.print_exception(error)
-            tell(self._uids, f"Unexpected {type(error).__name__}, see the console: {error}")
+            set_status(self._uids, f"Unexpected {type(error).__name__}, see the console: {error}")
         return error is None or isinstance(error, Exception)
 
 
 @contextmanager
-def told_of_disk(scene: bpy.types.Scene) -> Iterator[None]:
-    """Turns what goes wrong with the cache on disk into a line of its panel."""
+def errors_to_disk_note(scene: bpy.types.Scene) -> Iterator[None]:
+    """Turns problems of the cache on disk into a line of its panel."""
     disk_notes.pop(scene.session_uid, None)
     try:
         yield
@@ -229,7 +233,7 @@ def told_of_disk(scene: bpy.types.Scene) -> Iterator[None]:
 
 
 def taking_part(scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
-    """The rods to be simulated, by uid. Baked ones are needed only for what still moves and runs into them."""
+    """The rods that are simulated, by uid. Baked rods are included only if others that still move may collide with them."""
     found, moving = {}, {}
     for obj in rods.rods_in(scene.objects):
         settings = obj.tendril

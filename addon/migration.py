@@ -1,5 +1,5 @@
-"""Files of older versions. Each rod carries the number of the format its settings are in; each step below leads from one number
-to the next. Settings that a file does not have take their defaults and need no step.
+"""Migrates the settings of files of older versions. Each rod stores the format number of its settings; each step below converts one
+format to the next. Settings that a file lacks have their defaults and need no step.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ import bpy
 import numpy as np
 
 from ..core import Material
-from .bridge.rods import MATERIALS
+from .bridge.rods import MATERIAL_VALUES, MATERIALS
 
 Settings = bpy.types.PropertyGroup
 
 
-def _tell_vine_from_custom(settings: Settings) -> None:
-    """What was custom in the first list of materials has the number that vine has now, but not the properties of vine."""
+def _separate_vine_from_custom(settings: Settings) -> None:
+    """In format 0 the material Custom had the number that Vine has now; its values differ from those of vine."""
     vine = Material.preset(MATERIALS["VINE"])
     if settings.material == "VINE" and not all(
-        np.isclose(getattr(settings, name), getattr(vine, name), rtol=1e-5)
-        for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands")
+        np.isclose(getattr(settings, name), getattr(vine, name), rtol=1e-5) for name in MATERIAL_VALUES
     ):
         settings.material = "CUSTOM"
 
 
-STEPS: tuple[Callable[[Settings], None], ...] = (_tell_vine_from_custom,)  # from 0 to 1, from 1 to 2, ...
+STEPS: tuple[Callable[[Settings], None], ...] = (_separate_vine_from_custom,)  # from 0 to 1, from 1 to 2, ...
 FORMAT = len(STEPS)
 
 
 def migrate(rods: Iterable[bpy.types.Object]) -> None:
-    """Brings the settings of rods to the format of this version. Those of newer ones stay as they are."""
+    """Converts the settings of rods to the current format. Settings of newer formats are not changed."""
     for obj in rods:
         if obj.tendril.format < FORMAT:
             for step in STEPS[obj.tendril.format :]:
@@ -38,8 +37,8 @@ def migrate(rods: Iterable[bpy.types.Object]) -> None:
             obj.tendril.format = FORMAT
 
 
-def trouble(settings: Settings) -> str:
-    """What is to be said of a rod whose settings this version can't know."""
+def problem(settings: Settings) -> str:
+    """A message for a rod with settings of a newer format; empty otherwise."""
     if settings.format > FORMAT:
-        return "Made by a newer version of Tendril: some of its settings are unknown here, install that version"
+        return "Made with a newer version of Tendril, some settings are unknown to this one: update Tendril"
     return ""

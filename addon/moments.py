@@ -1,7 +1,7 @@
-"""Frames as they are shown, and files of them beside the .blend.
+"""Frames as they are shown, and files of them next to the .blend file.
 
-A file holds one record per frame: what is shown, where things stood, and the state to go on from. A table of contents beside it
-says which rods it shows, so that a frame can be shown without simulating anything, in a render of a few frames for instance.
+A file holds one record per frame: what is shown, the poses of the inputs, and the state to resume from. A table of contents next to
+it lists its rods, so that a frame can be shown without a simulation, for example in a render.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from ..core import FrameCache
 
 FORMAT = 3  # of records
-MOST_ROWS = 2**31
-MOST_CONTENTS = 2**27  # bytes of a table of contents: millions of rods
+MAX_ROWS = 2**31
+MAX_CONTENTS = 2**27  # bytes of a table of contents, enough for millions of rods
 
 
 class Moment(NamedTuple):
-    """A frame as it is shown."""
+    """One frame as it is shown."""
 
-    rows: Mapping[str, Rows]  # of the curves, by the uid of the rod
-    poses: Mapping[str, Array]  # where things stood, by their keys
-    released: frozenset[str] = frozenset()  # attachments that have let go
+    rows: Mapping[str, Rows]  # of the curves, by uid
+    poses: Mapping[str, Array]  # of the inputs of the simulation, by key
+    released: frozenset[str] = frozenset()  # keys of attachments that were released
     not_exact_since: int | None = None
-    # (4, 4) of rigid bodies, as objects show them, by their keys
+    # World matrices (4, 4) of the objects of rigid bodies, by key
     bodies: Mapping[str, Array] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What lies where in a record."""
+    """The layout of a record."""
 
     rods: tuple[tuple[str, int], ...]  # uid and number of rows
     keys: tuple[str, ...]  # of poses
@@ -67,11 +67,11 @@ class Contents:
 
     @property
     def _places(self) -> int:
-        """Numbers that the rows take: single precision, two to a number."""
+        """Length of the rows in the record, in single precision with two values per element."""
         return (3 * sum(rows for _, rows in self.rods) + 1) // 2
 
     def pack(self, moment: Moment) -> Array:
-        """A check sum first: what is shown is read far more often than the state after it, which may be twenty times as large."""
+        """The record begins with its own checksum: it is read far more often than the state after it, which may be much larger."""
         since = moment.not_exact_since
         pieces = [np.array([0.0, since is not None, since or 0], dtype=np.float64)]
         pieces.append(np.array([key in moment.poses for key in self.keys], dtype=np.float64))
@@ -82,12 +82,12 @@ class Contents:
         rows = [moment.rows[uid].ravel() for uid, _ in self.rods]
         np.concatenate(rows, out=places[: sum(map(len, rows))])
         record = np.concatenate([*pieces, places.view("<f8")])
-        record[0] = self._check_sum(record)
+        record[0] = self._checksum(record)
         return record
 
     def unpack(self, record: Array) -> Moment | None:
-        """None if it is damaged."""
-        if record[0] != self._check_sum(record):
+        """None if the record is damaged."""
+        if record[0] != self._checksum(record):
             return None
         count = len(self.keys)
         present, released = record[3 : 3 + count] == 1.0, record[3 + count : 3 + 2 * count] == 1.0
@@ -109,29 +109,29 @@ class Contents:
         )
 
     @staticmethod
-    def _check_sum(record: Array) -> float:
+    def _checksum(record: Array) -> float:
         return float(zlib.crc32(record[1:].astype("<f8", copy=False).data))
 
 
 class DiskFrames:
-    """The frames of a scene in a file. What goes wrong is a TendrilError."""
+    """The frames of a scene in a file. All methods raise TendrilError on failure."""
 
     def __init__(self, file: FrameCache, contents: Contents) -> None:
         self._file = file
         self.contents = contents
         if file.state_size < contents.size:
-            raise TendrilError("cache", str(file.path), "its table of contents is of another cache: delete it")
+            raise TendrilError("cache", str(file.path), "its table of contents belongs to another cache: delete it")
 
     @staticmethod
     def create(path: Path, description: SceneDescription, state_size: int) -> DiskFrames:
-        """A new file in place of an old one."""
+        """Creates a file; an older one is replaced."""
         from ..core import FrameCache
 
         contents = Contents.of(description)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise TendrilError("cache", str(path.parent), f"the folder can't be made: {error.strerror}") from None
+            raise TendrilError("cache", str(path.parent), f"the folder can't be created: {error.strerror}") from None
         delete(path)
         fingerprint = fingerprint_of(description)
         file = FrameCache.create(path, fingerprint, contents.size + state_size, description.first_frame)
@@ -148,12 +148,12 @@ class DiskFrames:
             )
         except OSError as error:
             file.close()
-            raise TendrilError("cache", str(path), f"the system says: {error.strerror}") from None
+            raise TendrilError("cache", str(path), f"system error: {error.strerror}") from None
         return DiskFrames(file, contents)
 
     @staticmethod
     def of_scene(path: Path, description: SceneDescription) -> DiskFrames:
-        """The file of an earlier run of the same, to be read and gone on with."""
+        """Opens the file of an earlier run of the same scene, to read and to append."""
         from ..core import FrameCache
 
         file = FrameCache.open(path, fingerprint_of(description), writable=True)
@@ -161,12 +161,12 @@ class DiskFrames:
 
     @staticmethod
     def to_read(path: Path) -> DiskFrames:
-        """A file whose scene has not been seen at its start frame yet."""
+        """Opens a file for reading whose scene was not at its start frame yet."""
         from ..core import FrameCache
 
         refused = TendrilError("cache", str(path), "its table of contents is damaged: go to the start frame")
         try:
-            if _contents_path(path).stat().st_size > MOST_CONTENTS:
+            if _contents_path(path).stat().st_size > MAX_CONTENTS:
                 raise refused
             table = json.loads(_contents_path(path).read_text())
             rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
@@ -175,7 +175,7 @@ class DiskFrames:
             fingerprint = str(table["fingerprint"])
         except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise refused from None
-        if not all(0 < rows < MOST_ROWS for _, rows in rods):
+        if not all(0 < rows < MAX_ROWS for _, rows in rods):
             raise refused
         return DiskFrames(FrameCache.open(path, fingerprint), contents)
 
@@ -208,7 +208,7 @@ class DiskFrames:
 
 
 def path_of(scene: bpy.types.Scene) -> Path | None:
-    """Where the frames of a scene lie, as Blender's own caches do; None while the .blend has no place yet."""
+    """The path of a scene's frames, in the folder of Blender's own caches; None while the file is not saved."""
     if not bpy.data.filepath:
         return None
     blend = Path(bpy.data.filepath)
@@ -216,10 +216,10 @@ def path_of(scene: bpy.types.Scene) -> Path | None:
 
 
 def cache_name(scene: bpy.types.Scene) -> str:
-    """What the frames of a scene are called on disk: like the scene when they were first written, and like no other's."""
+    """The unique name of a scene's frames on disk: the name that the scene had when they were first written."""
     taken = {other.tendril.cache_name for other in bpy.data.scenes if other != scene}
     name = scene.tendril.cache_name
-    # A copy of a scene brings the name along: the first by name keeps it.
+    # A copied scene has the same cache name; the first scene by name keeps it.
     owner = next(other for other in bpy.data.scenes if other == scene or (name and other.tendril.cache_name == name))
     if name and owner == scene:
         return name
@@ -232,7 +232,7 @@ def cache_name(scene: bpy.types.Scene) -> str:
 
 
 def copy(old: Path, new: Path) -> None:
-    """Another cache of Tendril at the new place is replaced; any other file stays, and is told."""
+    """Copies a cache. Another cache of Tendril at the new path is replaced; for any other file TendrilError is raised."""
     delete(new)
     try:
         new.parent.mkdir(parents=True, exist_ok=True)
@@ -242,11 +242,11 @@ def copy(old: Path, new: Path) -> None:
                 shutil.copyfile(source, part)
                 part.replace(target)
     except OSError as error:
-        raise TendrilError("cache", str(new), f"the system says: {error.strerror}") from None
+        raise TendrilError("cache", str(new), f"system error: {error.strerror}") from None
 
 
 def delete(path: Path) -> None:
-    """Takes a cache of Tendril away. Any other file stays, and is told."""
+    """Deletes a cache of Tendril. For any other file TendrilError is raised."""
     from ..core import FrameCache
 
     if not os.path.lexists(path):
@@ -255,22 +255,22 @@ def delete(path: Path) -> None:
         with path.open("rb") as file:
             ours = file.read(8) == b"TENDRILC"
         if not ours:
-            raise TendrilError("cache", str(path), "this is not a cache of Tendril: move it away")
+            raise TendrilError("cache", str(path), "this file is not a cache of Tendril: move it to another folder")
         try:
-            FrameCache.open(path, writable=True).close()  # nobody else writes it now
+            FrameCache.open(path, writable=True).close()  # raises if another process writes it
         except TendrilError as error:
             if error.field == "lock":
                 raise
         path.unlink()
         _contents_path(path).unlink(missing_ok=True)
     except OSError as error:
-        raise TendrilError("cache", str(path), f"the system says: {error.strerror}") from None
+        raise TendrilError("cache", str(path), f"system error: {error.strerror}") from None
 
 
 def fingerprint_of(description: SceneDescription) -> str:
     """Equal for the same objects with the same settings in the same version of Tendril."""
-    told = repr((VERSION, FORMAT, description.signature, Contents.of(description).rods))
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = repr((VERSION, FORMAT, description.signature, Contents.of(description).rods))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _contents_path(path: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..core.compile.version import VERSION
+from ..core.describe.model import DEFAULT_ROD_MODEL
 from . import copies, solver
 
 
@@ -16,10 +17,10 @@ class TENDRIL_OT_compile(bpy.types.Operator):
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
-        if not solver.prepare(["der"], True):
+        if not solver.prepare([DEFAULT_ROD_MODEL], True):
             from ..core.run import warm_up
 
-            warm_up.warm_up(["der"], True)
+            warm_up.warm_up([DEFAULT_ROD_MODEL], True)
         return {"FINISHED"}
 
 
@@ -31,11 +32,11 @@ class TendrilPreferences(bpy.types.AddonPreferences):
         layout = self.layout
         layout.label(text=f"Tendril {VERSION}")
         if self.other:
-            layout.label(text=copies.trouble(self.other), icon="ERROR")
-        elif solver.trouble():
-            layout.label(text=solver.trouble(), icon="ERROR")
+            layout.label(text=copies.problem(self.other), icon="ERROR")
+        elif solver.problem():
+            layout.label(text=solver.problem(), icon="ERROR")
         elif solver.is_compiling():
-            layout.label(text=solver.told(), icon="TIME")
+            layout.label(text=solver.progress_text(), icon="TIME")
         else:
             row = layout.row()
             row.label(text="The solver is compiled for this machine at the first playback of a rod", icon="INFO")

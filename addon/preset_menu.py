@@ -1,4 +1,4 @@
-"""Presets of rods, in the header of the panel: those that come with Tendril, and the user's own, saved as Blender saves presets."""
+"""Presets of rods in the header of the panel: those of Tendril, and the user's own, which Blender stores."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 
+from .bridge.rods import MATERIAL_VALUES
+
 FOLDER = "tendril_rod"
-# The material comes first: it sets the properties that follow, unless it is a custom one.
+# The material comes first, because it sets the values that follow unless it is Custom.
 SETTINGS = (
     "material",
-    "young_modulus",
-    "poisson_ratio",
-    "density",
-    "damping_time",
-    "strands",
+    *MATERIAL_VALUES,
     "radius_from",
     "radius",
     "section",

@@ -1,5 +1,5 @@
-"""A render shows the frames that are there, and simulates nothing: it may run on a thread of its own, and with other settings
-than the viewport's. Frames that were missing are told when it is over.
+"""Renders show frames that exist and simulate nothing: a render may run on its own thread, and with other settings than the
+viewport's. A warning after the render lists the frames that were missing.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import bpy
 
 from . import bodies, memory
 from .bridge import rods, scenes
-from .memory import told_at
-from .showing import check_showable, show, show_drawn
+from .memory import errors_to_status
+from .showing import check_showable, display_at, show, show_drawn
 
 
 def begin(scene: bpy.types.Scene) -> None:
@@ -20,27 +20,29 @@ def begin(scene: bpy.types.Scene) -> None:
 
 
 def show_frame(scene: bpy.types.Scene) -> None:
-    """The frame the render stands at."""
-    told = show_there(scene)
-    if scene.frame_current > scenes.first_frame_of(scene) and (told or memory.is_outdated(scene)):
+    """Shows the current frame of the render, and records it if it was not simulated."""
+    has_problems = show_existing(scene)
+    if scene.frame_current > scenes.first_frame_of(scene) and (has_problems or memory.is_outdated(scene)):
         memory.not_rendered.setdefault(scene.session_uid, set()).add(scene.frame_current)
 
 
-def show_there(scene: bpy.types.Scene) -> bool:
-    """The frame of the scene from those that are there, on all rods that are not baked into their curves. Whether something is to
-    be said of one of them."""
-    frame, first, last = scene.frame_current, scenes.first_frame_of(scene), scenes.last_frame_of(scene)
+def show_existing(scene: bpy.types.Scene) -> bool:
+    """Shows the current frame on all rods that are not baked into their curves, without simulating. Returns whether a rod has a
+    status message."""
+    first = scenes.first_frame_of(scene)
     objects = {uid: obj for uid, obj in memory.taking_part(scene).items() if not obj.tendril.baked}
-    owners, shown = rods.owners_of_curves(rods.rods_in(bpy.data.objects)), memory.shown_of(scene)
-    memory.hush(objects)
+    owners = rods.owners_of_curves(rods.rods_in(bpy.data.objects))
+    source = memory.frame_source(scene)
+    display = display_at(source, scene.frame_current, scene.frame_subframe, first, scenes.last_frame_of(scene))
+    memory.clear_status(objects)
     for uid, obj in objects.items():
-        with told_at([uid]):
+        with errors_to_status([uid]):
             check_showable(obj, owners[obj.data])
-            if frame < first:
+            if scene.frame_current < first:
                 show_drawn(obj)
             else:
-                show(obj, shown, frame, scene.frame_subframe, first, last)
-    bodies.show(scene, shown, frame, scene.frame_subframe)
+                show(obj, uid, display)
+    bodies.show(scene, display)
     return any(memory.status(uid) for uid in objects)
 
 
@@ -49,19 +51,19 @@ def end(scene: bpy.types.Scene) -> None:
     warning = warning_of(scene)
     if warning:
         print(f"Tendril: {warning}")
-        if not bpy.app.background:  # the interface is not ours here: this may be the thread of the render
+        if not bpy.app.background:  # this may be the render thread, which must not use the interface
             bpy.app.timers.register(lambda: _pop_up(warning))
 
 
 def warning_of(scene: bpy.types.Scene) -> str:
-    """What is to be said of the last render."""
+    """The frames of the last render that were not simulated, in one sentence; empty if there are none."""
     missing = sorted(memory.not_rendered.get(scene.session_uid, ()))
     if not missing:
         return ""
     runs = [[number for _, number in run] for _, run in itertools.groupby(enumerate(missing), lambda p: p[1] - p[0])]
-    told = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs[:4])
+    listed = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs[:4])
     more = ", ..." if len(runs) > 4 else ""
-    return f"Rendered without being simulated: frame{'s' * (len(missing) > 1)} {told}{more}. Bake before you render"
+    return f"Rendered without simulation: frame{'s' * (len(missing) > 1)} {listed}{more}. Bake before rendering"
 
 
 def _pop_up(warning: str) -> None:

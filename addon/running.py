@@ -1,4 +1,4 @@
-"""A simulation that runs: the core's, and the frames it has given so far, as they are shown."""
+"""A running simulation: the core's simulation, and the frames computed so far as they are shown."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .bridge import curves
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.engine import BlenderEngine
+from .bridge.points import Data
 from .bridge.poses import Array, same
 from .bridge.rigid_bodies import BodiesDescription
-from .bridge.scenes import SceneDescription, held_motion
+from .bridge.scenes import SceneDescription, hold_targets
 from .moments import DiskFrames, Moment
 from .solver import choose_cache
 
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from ..core import Frame, Simulation
     from .overlay.snapshots import Snapshot
 
-Poses = Mapping[str, Array]  # of things, by their keys
+Poses = Mapping[str, Array]  # by key
 
-# Without a disk, every so many frames a state is kept to go on from, as long as all of them are not larger than this, bytes.
-STATE_EVERY = 10
-MOST_STATES = 2**28
+# Without a disk cache, the state of every so many frames is kept to resume from, up to this many bytes in total.
+STATE_INTERVAL = 10
+MAX_STATE_BYTES = 2**28
 
 
 @dataclass
@@ -38,23 +39,23 @@ class Running:
     """The simulation of one scene, in memory and, if the user wants it, on disk."""
 
     description: SceneDescription
-    settings: tuple[object, ...]  # as they were when it was made
+    settings: tuple[object, ...]  # of the scene and its rods when this was made
     left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
-    engine: BlenderEngine | None = None  # where rigid bodies move
-    simulation: Simulation | None = None  # none is needed to show what lies on disk
+    engine: BlenderEngine | None = None  # moves the rigid bodies
+    simulation: Simulation | None = None  # not needed to show frames from disk
     disk: DiskFrames | None = None
-    writable: bool = True  # until the disk refuses a frame
+    writable: bool = True  # False after a frame could not be written to disk
     moments: dict[int, Moment] = field(default_factory=dict)
-    states: dict[int, Array] = field(default_factory=dict)  # of some frames, to go on from
-    seconds: float | None = None  # that the last frame took
-    snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)  # cached, by frame and object uid
-    copy: Simulation | None = None  # to look at other frames than the last
-    released: set[str] = field(default_factory=set)  # attachments that have let go
-    colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
-    altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # by uid, in the simulation that runs
-    around: Mapping[str, Any] | None = None  # what acts on rods in the simulation that runs
+    states: dict[int, Array] = field(default_factory=dict)  # of some frames, to resume from
+    seconds: float | None = None  # duration of the last step
+    snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)  # of the overlay, by frame and uid
+    copy: Simulation | None = None  # to inspect other frames than the last one
+    released: set[str] = field(default_factory=set)  # keys of attachments that were released
+    colliders: dict[str, Array] = field(default_factory=dict)  # current vertices of colliders that have moved
+    altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # factors set in `simulation`, by uid
+    environment: Mapping[str, Any] | None = None  # gravity, air and force fields set in `simulation`
     outdated: bool = False
-    not_exact_since: int | None = None
+    not_exact_since: int | None = None  # the first frame in which the solver did not converge
 
     @property
     def first_frame(self) -> int:
@@ -76,37 +77,34 @@ class Running:
             self.moments[number] = self.disk.moment(number)
         return self.moments.get(number)
 
-    def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
+    def fits(self, uid: str, curve: Data) -> bool:
         return self.description.parts[uid].described.layout == curves.layout(curve)
 
-    def begin(self, scene: bpy.types.Scene) -> None:
-        """A simulation that stands at the first frame."""
+    def start(self, scene: bpy.types.Scene) -> None:
+        """Makes a simulation at the first frame."""
         self.simulation = self._make_simulation(scene)
         self.moments[self.first_frame] = first_moment(self.description)
         self._keep_state()
 
-    def begin_on_disk(self, path: Path) -> None:
-        """Frames go to a new file from now on. Raises TendrilError, and then they do not."""
-        assert self.simulation is not None
+    def start_disk(self, path: Path) -> None:
+        """Writes frames to a new file from now on. Raises TendrilError if that fails; frames then stay in memory."""
+        simulation = self._active
         self.writable = False
-        disk = DiskFrames.create(path, self.description, self.simulation.state_size)
-        disk.append(self.first_frame, self.moments[self.first_frame], self.simulation.state())
+        disk = DiskFrames.create(path, self.description, simulation.state_size)
+        disk.append(self.first_frame, self.moments[self.first_frame], simulation.state())
         self.disk, self.writable = disk, True
 
-    def _make_simulation(self, scene: bpy.types.Scene) -> Simulation:
-        if self.description.bodies is not None and self.engine is None:
-            self.engine = BlenderEngine(scene, self.description.bodies)
-        return make_simulation(self.description, self.engine)
-
     def resume(self, scene: bpy.types.Scene, colliders: Mapping[str, Array]) -> None:
-        """Goes on from the last frame, in which colliders have these vertices. Raises TendrilError for rigid bodies of another
-        session: what is on disk does not tell where Blender's engine stood."""
+        """Makes a simulation at the last frame, in which colliders have these vertices. Raises TendrilError for rigid bodies of an
+        earlier session, because the state of Blender's engine is not on disk."""
         last = self.last_frame
-        moment = self.moment(last)
-        state = self.states.get(last)
+        moment, state = self._last_moment, self.states.get(last)
+        if state is None:
+            assert self.disk is not None, "a frame to resume from has a state"
+            state = self.disk.state(last)
         simulation = self._make_simulation(scene)
-        self.altered, self.around = {}, None
-        simulation.restore(self.disk.state(last) if state is None else state, last)
+        self.altered, self.environment = {}, None
+        simulation.restore(state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
                 simulation.move_collider(number, vertices=colliders[key], at_once=True)
@@ -116,11 +114,11 @@ class Running:
             self.release(uid, set(moment.released))
         self.not_exact_since = moment.not_exact_since
 
-    def cut(self, number: int) -> None:
-        """Forgets all frames after the last one, up to this, that can be gone on from."""
+    def truncate_after(self, number: int) -> None:
+        """Drops all frames after the latest restartable frame not later than `number`."""
         on_disk = self.disk.frames if self.disk is not None else range(0)
         last = max(k for k in (*self.states, *on_disk) if k <= number)
-        if last in on_disk:
+        if self.disk is not None and last in on_disk:
             self.disk.truncate_after(last)
         self.simulation = None
         self.moments = {k: moment for k, moment in self.moments.items() if k <= last}
@@ -130,75 +128,78 @@ class Running:
         self.outdated, self.not_exact_since = False, None
 
     @property
-    def is_alone(self) -> bool:
-        """Whether the simulation runs, knows what acts on the rods, and nothing is animated or moves with them."""
-        return (
-            self.simulation is not None
-            and self.around is not None
-            and self.engine is None
-            and not self.description.watched
-        )
+    def has_constant_inputs(self) -> bool:
+        """Whether the simulation runs, no setting of it is animated, and no rigid body moves with the rods."""
+        return self.simulation is not None and self.engine is None and not self.description.watched
 
-    def surround(self, with_what: Mapping[str, Any]) -> None:
-        """What acts on the rods in the next step."""
-        if with_what != self.around:
-            self.simulation.surround(**with_what)
-            self.around = with_what
+    def set_environment(self, environment: Mapping[str, Any]) -> None:
+        """Sets gravity, air and force fields of the next step."""
+        if environment != self.environment:
+            self._active.surround(**environment)
+            self.environment = environment
 
     def alter(self, uid: str, factors: Mapping[str, float]) -> None:
-        """How a rod is other than it was described in the next step. Raises TendrilError if it can't be."""
+        """Sets factors on the described properties of an object's rods. Raises TendrilError if its model does not support them."""
         part = self.description.parts[uid]
         if factors == self.altered.get(uid, dict.fromkeys(factors, 1.0)):
             return
         for rod in part.ids:
-            self.simulation.alter(rod, **factors)
+            self._active.alter(rod, **factors)
         self.altered[uid] = factors
 
-    def step(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
-        """One frame further, at whose end the objects stand at `poses`, colliders have these vertices and rigid bodies that no
-        force moves stand at `fixed`; what is not among them stays where it was."""
-        before = self.moment(self.last_frame).poses
+    def release(self, uid: str, keys: set[str]) -> None:
+        """Releases, permanently, the holds of a rod that follow these keys. Raises TendrilError if its model can't."""
+        if keys <= self.released:
+            return
+        part, simulation = self.description.parts[uid], self._active
+        for hold, held in zip(part.holds, (*part.described.held, *part.described.riding), strict=True):
+            if held.follows in keys - self.released:
+                simulation.release(hold)
+        for tie, pulling in zip(part.ties, part.described.pulling, strict=True):
+            if pulling.follows in keys - self.released:
+                simulation.detach(tie)
+        self.released |= keys
+
+    def move(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
+        """Sets where things are at the end of the next frame: objects at `poses`, colliders with these vertices, and rigid bodies
+        that no force moves at `fixed`. What is not given stays where it was."""
+        simulation, before = self._active, self._last_moment.poses
         for part in self.description.parts.values():
             for key in part.described.start_poses:
                 if key in poses and not same(poses[key], before.get(key)):
-                    for holds, positions, rotations in held_motion(part, key, poses):
-                        self.simulation.move(holds, position=positions, rotation=rotations)
+                    for holds, positions, rotations in hold_targets(part, key, poses):
+                        simulation.move(holds, position=positions, rotation=rotations)  # type: ignore[arg-type]
         for number, (key, described) in enumerate(self.description.colliders.items()):
             vertices = colliders.get(key)
             if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
-                self.simulation.move_collider(number, vertices=vertices)
+                simulation.move_collider(number, vertices=vertices)
                 self.colliders[key] = vertices
         if self.engine is not None:
-            self.engine.aim(fixed)
-        self.advance(poses)
+            self.engine.set_targets(fixed)
 
-    def advance(self, poses: Poses) -> None:
-        """One frame further, for which all is set: objects stand at `poses`."""
-        start = time.perf_counter()
-        frame = self.simulation.step_frame()
+    def step(self, poses: Poses) -> None:
+        """Simulates one frame with the inputs that are set; `poses` are stored with it."""
+        simulation, start = self._active, time.perf_counter()
+        frame = simulation.step_frame()
         self.seconds = time.perf_counter() - start
         if not frame.report.converged and self.not_exact_since is None:
             self.not_exact_since = frame.number
-        self.moments[frame.number] = self._moment(frame, poses)
-        if (frame.number - self.first_frame) % STATE_EVERY == 0:
+        self.moments[frame.number] = self._moment(simulation, frame, poses)
+        if (frame.number - self.first_frame) % STATE_INTERVAL == 0:
             self._keep_state()
 
-    def _keep_state(self) -> None:
-        together = 8 * self.simulation.state_size * (len(self.states) + 1)
-        if not self.states or together <= MOST_STATES:
-            self.states[self.last_frame] = self.simulation.state()
-
     @property
-    def writes(self) -> bool:
-        """Whether the last frame is still to be written to disk."""
+    def needs_writing(self) -> bool:
+        """Whether the last frame is not on disk yet and should be."""
         return (
             self.disk is not None and self.writable and not self.outdated and self.last_frame == self.disk.frames.stop
         )
 
     def write(self) -> None:
-        """The last frame to disk. Raises TendrilError if that fails; the following ones then stay in memory."""
+        """Writes the last frame to disk. Raises TendrilError if that fails; later frames then stay in memory."""
+        assert self.disk is not None
         self.writable = False
-        self.disk.append(self.last_frame, self.moments[self.last_frame], self.simulation.state())
+        self.disk.append(self.last_frame, self.moments[self.last_frame], self._active.state())
         self.writable = True
 
     def close(self) -> None:
@@ -206,43 +207,52 @@ class Running:
             self.disk.close()
             self.disk = None
 
-    def release(self, uid: str, keys: set[str]) -> None:
-        """Lets go of what follows these attachments of a rod, for good. Raises TendrilError if that can't be."""
-        if keys <= self.released:
-            return
-        part = self.description.parts[uid]
-        for hold, held in zip(part.holds, (*part.described.held, *part.described.riding), strict=True):
-            if held.follows in keys - self.released:
-                self.simulation.release(hold)
-        for tie, pulling in zip(part.ties, part.described.pulling, strict=True):
-            if pulling.follows in keys - self.released:
-                self.simulation.detach(tie)
-        self.released |= keys
-
-    def compare(self, number: int, poses: Poses) -> None:
-        """Notices that something stands elsewhere in a frame than it did when the frame was simulated."""
+    def detect_changes(self, number: int, poses: Poses) -> None:
+        """Marks the frames as outdated if a pose differs from the one that an existing frame was simulated with."""
         moment = self.moment(number)
         if moment is not None:
             moved = any(not same(pose, poses.get(key)) for key, pose in moment.poses.items())
             self.outdated = self.outdated or moved
 
-    def stand_still(self, keys: Iterable[str], poses: Poses) -> bool:
-        """Whether these things stand where they did at the last frame."""
-        before = self.moment(self.last_frame).poses
+    def is_unmoved(self, keys: Iterable[str], poses: Poses) -> bool:
+        """Whether the poses of these keys are as at the last frame."""
+        before = self._last_moment.poses
         return all(key in poses and same(poses[key], before.get(key)) for key in keys)
+
+    @property
+    def _active(self) -> Simulation:
+        assert self.simulation is not None, "the simulation has not started"
+        return self.simulation
+
+    @property
+    def _last_moment(self) -> Moment:
+        moment = self.moment(self.last_frame)
+        assert moment is not None, "the last frame exists"
+        return moment
+
+    def _make_simulation(self, scene: bpy.types.Scene) -> Simulation:
+        if self.description.bodies is not None and self.engine is None:
+            self.engine = BlenderEngine(scene, self.description.bodies)
+        return make_simulation(self.description, self.engine)
+
+    def _keep_state(self) -> None:
+        simulation = self._active
+        total = 8 * simulation.state_size * (len(self.states) + 1)
+        if not self.states or total <= MAX_STATE_BYTES:
+            self.states[self.last_frame] = simulation.state()
 
     def _vertices_of(self, key: str, described: ColliderDescription) -> Array:
         return self.colliders.get(key, np.asarray(described.shape.vertices))
 
-    def _moment(self, frame: Frame, poses: Poses) -> Moment:
+    def _moment(self, simulation: Simulation, frame: Frame, poses: Poses) -> Moment:
         rows: dict[str, Rows] = {}
         description = self.description
-        strains = self.simulation.strains() if description.measured else None
+        strains = simulation.strains() if description.measured else None
         known = {key: poses[key] for key in description.keys if key in poses}
         for uid, part in description.parts.items():
             if uid in poses:
                 rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains)
-            else:  # it can't be seen now, and its holds were left behind
+            else:  # its pose could not be read, so its holds did not move
                 self.outdated = True
         bodies = shown_bodies(description.bodies, frame, self.engine)
         return Moment(rows, known, frozenset(self.released), self.not_exact_since, bodies)
@@ -276,14 +286,14 @@ def first_moment(description: SceneDescription) -> Moment:
 
 
 def shown_bodies(bodies: BodiesDescription | None, frame: Frame, engine: BlenderEngine | None) -> dict[str, Array]:
-    """(4, 4) how the objects of the rigid bodies stand in a frame, in units of the scene and with their scale."""
+    """World matrices (4, 4) of the rigid bodies' objects in a frame, by key, in units of the scene and with scale."""
     if bodies is None or engine is None:
         return {}
     found = {
         key: np.array(matrix, dtype=np.float64) for key, matrix in zip(bodies.dynamic, engine.matrices, strict=True)
     }
     for number, key in enumerate(bodies.described):
-        _, _, stretched = bodies.dynamic[key].decompose()
-        found[key][:3, :3] = frame.body_rotation(number) * np.array(stretched, dtype=np.float64)
+        _, _, scale = bodies.dynamic[key].decompose()
+        found[key][:3, :3] = frame.body_rotation(number) * np.array(scale, dtype=np.float64)
         found[key][:3, 3] = frame.body_position(number) / bodies.metres_per_unit
     return found

@@ -5,34 +5,98 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import bpy
 import numpy as np
 
 from ..core import TendrilError
 from .bridge import curves
-from .bridge.curves import Rows, Written
+from .bridge.curves import ControlPoints
+from .bridge.points import Data
 from .bridge.rods import has_shape_keys
 from .moments import DiskFrames, Moment
 
 
-class Unable(Exception):
-    """A rod is not simulated now, for a reason that is no error; said in one sentence."""
+class NotSimulated(Exception):
+    """The reason, in one sentence, why a rod does not show a simulated frame now, if it is not an error."""
+
+
+class FrameSource(Protocol):
+    """Frames that can be shown: of a simulation or of a file."""
+
+    @property
+    def first_frame(self) -> int: ...
+
+    @property
+    def last_frame(self) -> int: ...
+
+    @property
+    def uids(self) -> Collection[str]:
+        """Of the rods it has."""
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Rods that it does not have, by uid, and why."""
+
+    def moment(self, number: int) -> Moment | None: ...
+
+    def fits(self, uid: str, curve: Data) -> bool:
+        """Whether the curve still has the points that were simulated."""
+
+
+class UnverifiedFrames:
+    """Frames on disk that were not compared with the scene yet, because it was not at its start frame since the file was opened."""
+
+    left_out: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, disk: DiskFrames) -> None:
+        self.disk = disk
+        self.first_frame, self.last_frame = disk.frames[0], disk.frames[-1]
+        self._rows = dict(disk.contents.rods)
+        self.uids: Collection[str] = self._rows.keys()
+
+    def moment(self, number: int) -> Moment | None:
+        return self.disk.moment(number) if number in self.disk.frames else None
+
+    def fits(self, uid: str, curve: Data) -> bool:
+        return self._rows[uid] == curves.row_count(curve)
+
+
+class Display(NamedTuple):
+    """Which simulated frame a scene shows at its current frame."""
+
+    source: FrameSource | None
+    frame: int  # of the scene
+    subframe: float
+    first: int  # frames of the simulation
+    last: float  # after it nothing moves
+    number: int  # the frame that is shown: the current one, or the nearest one that was simulated
+    moment: Moment | None  # of that frame
+    following: Moment | None  # the one after it, to interpolate subframes
+
+
+def display_at(source: FrameSource | None, frame: int, subframe: float, first: int, last: float) -> Display:
+    if source is None:
+        return Display(None, frame, subframe, first, last, frame, None, None)
+    number = min(max(frame, source.first_frame), source.last_frame)
+    following = source.moment(frame + 1) if subframe > 0.0 and number == frame else None
+    return Display(source, frame, subframe, first, last, number, source.moment(number), following)
 
 
 def check_showable(obj: bpy.types.Object, owner: bpy.types.Object) -> None:
+    """Raises NotSimulated if the curve, which the rod `owner` moves, can't show frames of this object."""
     if owner != obj:
-        raise Unable(f'The curve belongs to the rod "{owner.name}" too: make it a single user')
+        raise NotSimulated(f'The curve is also used by the rod "{owner.name}": make it single-user')
     if obj.mode == "EDIT":
-        raise Unable("The curve is in Edit Mode: it moves when you leave it")
+        raise NotSimulated("The curve is in Edit Mode: leave Edit Mode to simulate it")
     if has_shape_keys(obj) and not obj.tendril.baked:
-        raise Unable("The curve has shape keys, which hide the simulation: remove them")
+        raise NotSimulated("The curve has shape keys, which hide the simulation: remove them")
 
 
-def take_edits(obj: bpy.types.Object) -> bool:
-    """What is changed while the curve shows its drawn shape is drawn. So are points added or removed at any time.
-    True if there was something."""
+def accept_edits(obj: bpy.types.Object) -> bool:
+    """Stores the curve as the drawn shape if the user edited it: any change while it shows the drawn shape, and points added or
+    removed at any time. Returns whether there was an edit."""
     settings, data = obj.tendril, obj.data
     if curves.keeps_drawn(data) and (not settings.shows_drawn or curves.is_as_drawn(data)):
         return False
@@ -47,79 +111,39 @@ def show_drawn(obj: bpy.types.Object) -> None:
         obj.tendril.shows_drawn = True
 
 
-class Shown(Protocol):
-    """Frames that can be shown."""
-
-    first_frame: int
-    last_frame: int
-    uids: Collection[str]
-    left_out: Mapping[str, str]
-
-    def moment(self, number: int) -> Moment | None: ...
-
-    def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
-        """Whether the curve still has the points that were simulated."""
-
-
-class Recorded:
-    """Frames on disk that nobody has compared with the scene yet: it has not been at its start frame."""
-
-    left_out: Mapping[str, str] = MappingProxyType({})
-
-    def __init__(self, disk: DiskFrames) -> None:
-        self.disk = disk
-        self.first_frame, self.last_frame = disk.frames[0], disk.frames[-1]
-        self._rows = dict(disk.contents.rods)
-        self.uids = self._rows.keys()
-
-    def moment(self, number: int) -> Moment | None:
-        return self.disk.moment(number) if number in self.disk.frames else None
-
-    def fits(self, uid: str, curve: bpy.types.Curve) -> bool:
-        return self._rows[uid] == curves.row_count(curve)
-
-
-def show(
-    obj: bpy.types.Object,
-    frames: Shown | None,
-    frame: int,
-    subframe: float,
-    first: int,
-    last: float,
-    written: Written | None = None,
-) -> None:
-    """Writes a frame to the curve; beyond those that were simulated, the last one. After `last` nothing moves. With `written`, see
-    `curves.write_rows`, the curve is known to have the points that were simulated."""
-    settings, data = obj.tendril, obj.data
-    uid = settings.uid
-    if frames is None or uid not in frames.uids:
-        if frame > first:
-            left_out = {} if frames is None else frames.left_out
-            raise Unable(left_out.get(uid, f"Not simulated yet: play from frame {first}"))
+def show(obj: bpy.types.Object, uid: str, display: Display, control_points: ControlPoints | None = None) -> None:
+    """Writes the displayed frame to the curve. With `control_points`, see `curves.write_rows`, the curve is known to have the
+    points that were simulated. Raises NotSimulated if the frame shown is not the current one."""
+    source, frame, subframe, first, last, number, moment, following = display
+    data = obj.data
+    if source is not None and control_points is None and uid in source.uids and not source.fits(uid, data):
+        raise NotSimulated(f"The number of points has changed since the simulation: go to frame {first}")
+    rows = None if moment is None else moment.rows.get(uid)
+    if source is None or rows is None:
+        _check_expected(uid, display)
         return
-    if written is None and not frames.fits(uid, data):
-        raise Unable(f"The curve has other points than were simulated: go to frame {first}")
-    shown = min(max(frame, frames.first_frame), frames.last_frame)
-    moment = frames.moment(shown)
-    if moment is None or uid not in moment.rows:
-        raise Unable(f"The object could not be followed in frame {shown}: go to frame {first}")
-    rows = moment.rows[uid]
-    following = frames.moment(frame + 1) if subframe > 0.0 and shown == frame else None
     if following is not None and uid in following.rows:
         rows = rows + np.float32(subframe) * (following.rows[uid] - rows)
-    elif shown == frames.first_frame >= frame:
+    elif number >= frame and number == source.first_frame:
         show_drawn(obj)
         return
-    write(data, shown, rows, written)
-    if settings.shows_drawn:  # what is set anew, even to the same, makes Blender evaluate the object once more
-        settings.shows_drawn = False
-    if shown < min(frame, last):
-        raise Unable(f"Simulated up to frame {shown}: go on from there")
-
-
-def write(data: bpy.types.ID, frame: int, rows: Rows, written: Written | None = None) -> None:
-    """The rows of a frame to the curve. Raises TendrilError if they can't be shown."""
-    # The square is quick to find, and only too large a number if it is not finite itself.
+    # The squared norm is faster than a test of each number. It overflows only for numbers that are not finite or huge.
     if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
-        raise TendrilError(f"frame {frame}", rows, "it is not finite and was not shown: please report this scene")
-    curves.write_rows(data, rows, free_handles=True, written=written)
+        raise TendrilError(f"frame {number}", rows, "it has non-finite coordinates and was not shown: please report it")
+    known_before = bool(control_points)
+    curves.write_rows(data, rows, free_handles=True, control_points=control_points)
+    # With control points this was done when they were read. Assigning an equal value would make Blender evaluate the object again.
+    if not known_before and obj.tendril.shows_drawn:
+        obj.tendril.shows_drawn = False
+    if number < min(frame, last):
+        raise NotSimulated(f"Simulated up to frame {number}: continue from there")
+
+
+def _check_expected(uid: str, display: Display) -> None:
+    """Raises NotSimulated if a rod that the displayed frame does not have should be in it."""
+    source = display.source
+    if source is not None and uid in source.uids:
+        raise NotSimulated(f"The object was not evaluated at frame {display.number}: go to frame {display.first}")
+    if display.frame > display.first:
+        left_out = {} if source is None else source.left_out
+        raise NotSimulated(left_out.get(uid, f"Not simulated yet: play from frame {display.first}"))

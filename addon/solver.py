@@ -1,5 +1,5 @@
-"""Getting the solver ready. It is compiled for the machine when a rod is first played, which takes its time: in a window that
-happens on a thread of its own, and playback waits for it; without a window, and where a script bakes, at once.
+"""Compiles the solver for this machine when a rod is first played, which takes about a minute. With a window this happens on a
+separate thread and playback waits for it; without one, and in scripts that bake, it happens at once.
 """
 
 from __future__ import annotations
@@ -18,29 +18,31 @@ import bpy
 from .bridge.colliders import colliders_of
 from .bridge.rods import is_net
 from .bridge.scenes import SceneDescription, first_frame_of
-from .showing import Unable
+from .showing import NotSimulated
 
-_STACK = 64 * 2**20  # bytes: a compiler wants more than macOS and Windows give to a thread
+_STACK = 64 * 2**20  # bytes: the compiler needs more than the default of threads on macOS and Windows
 _TICK = 0.1  # s
 
 _thread: threading.Thread | None = None
 _began = 0.0
-_waiting: dict[str, bool] = {}  # scenes by name that wait for the solver, and whether they were being played
+_waiting: dict[str, bool] = {}  # names of scenes that wait for the solver, and whether they were being played
 _at_once = False
-_said = ""  # what the status bar shows
+_shown_text = ""  # in the status bar
 
 
 def require(description: SceneDescription, scene: bpy.types.Scene) -> None:
-    """Raises Unable while what the scene needs is being compiled; it goes on as soon as that is there."""
+    """Raises NotSimulated while the kernels that the scene needs are being compiled. The scene continues when they are ready."""
     described = description.scene
     models = {entry.model for entry in described.entries}
     if prepare(models, described.rod_contact or bool(described.colliders)):
         _waiting.setdefault(scene.name, False)
-        raise Unable("The solver is being compiled for this machine, once: rods move when that is done")
+        raise NotSimulated(
+            "The solver is being compiled for this machine (once only): playback starts when it is ready"
+        )
 
 
 def prepare(models: Collection[str], contact: bool) -> bool:
-    """Begins to compile what these models need. False if it is there, or will be compiled where it is needed first."""
+    """Starts to compile the kernels of these models. False if they exist, or will be compiled at their first use."""
     choose_cache()
     if is_compiling():
         return not _at_once
@@ -55,7 +57,7 @@ def prepare(models: Collection[str], contact: bool) -> bool:
 
 
 def prepare_for(scene: bpy.types.Scene, objects: Collection[bpy.types.Object]) -> bool:
-    """As `prepare`, for the rods of a scene."""
+    """Like `prepare`, for the rods of a scene."""
     contact = scene.tendril.rod_contact or any(True for _ in colliders_of(scene))
     models = {obj.tendril.net_model if is_net(obj) else obj.tendril.model for obj in objects}
     return prepare(models, contact)
@@ -63,7 +65,7 @@ def prepare_for(scene: bpy.types.Scene, objects: Collection[bpy.types.Object]) -
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Within it nothing waits: what is not compiled is compiled here and now."""
+    """Within this context, missing kernels are compiled at once and nothing waits."""
     global _at_once
     before, _at_once = _at_once, True
     try:
@@ -76,19 +78,21 @@ def is_compiling() -> bool:
     return _thread is not None and _thread.is_alive()
 
 
-def told() -> str:
-    """The line for the status bar."""
-    return (
-        f"Tendril compiles its solver for this machine, once; about a minute. {time.monotonic() - _began:.0f} s so far"
-    )
+def progress_text() -> str:
+    """The text of the status bar."""
+    return f"Tendril is compiling its solver for this machine (once only, about a minute): {time.monotonic() - _began:.0f} s so far"
 
 
-def trouble() -> str:
-    """What is to be said if numba can't be used; empty if it can, or nobody has tried yet."""
+def problem() -> str:
+    """Why numba can't be used, in one sentence; empty if it can, or if it was not tried yet."""
     jit = sys.modules.get(__package__.rpartition(".")[0] + ".core.compile.jit")
-    # It may be on its way in, on the other thread, and not be known in full.
+    # The other thread may be importing the module, which is then incomplete.
     reason = getattr(jit, "why_not_compiled", _not_installed)()
-    return f"Rods are right, but some hundred times slower: numba can't be loaded ({reason})" if reason else ""
+    return (
+        f"Rods are simulated correctly, but about a hundred times slower: numba can't be loaded ({reason})"
+        if reason
+        else ""
+    )
 
 
 @functools.cache
@@ -99,7 +103,7 @@ def _not_installed() -> str:
 
 @functools.cache
 def choose_cache() -> None:
-    """Compiled kernels of an installed extension lie in its own folder, which survives upgrades."""
+    """Compiled kernels of an installed extension are stored in its user folder, which survives upgrades."""
     root = __package__.rpartition(".")[0]
     if root.startswith("bl_ext."):
         from ..core.compile import kernel_cache
@@ -118,30 +122,30 @@ def _start(models: list[str], contact: bool) -> None:
     def compile_all() -> None:
         try:
             warm_up.warm_up(models, contact)
-        except Exception as error:  # it will be met again, and told, where the solver is used
+        except Exception as error:  # raised again, and reported, where the solver is used
             traceback.print_exception(error)
 
     before = threading.stack_size(_STACK)
     try:
-        # A daemon: Blender can be closed meanwhile.
-        _thread = threading.Thread(target=compile_all, name="tendril compiles", daemon=True)
+        # A daemon thread, so that Blender can be closed meanwhile.
+        _thread = threading.Thread(target=compile_all, name="tendril compiler", daemon=True)
         _began = time.monotonic()
         _thread.start()
     finally:
         threading.stack_size(before)
-    if not bpy.app.timers.is_registered(_look):
-        bpy.app.timers.register(_look, first_interval=0.0, persistent=True)
+    if not bpy.app.timers.is_registered(_poll):
+        bpy.app.timers.register(_poll, first_interval=0.0, persistent=True)
 
 
-def _look() -> float | None:
-    """Called by Blender all the time while something is compiled."""
-    global _said
-    windows = bpy.context.window_manager.windows if bpy.context.window_manager else []
+def _poll() -> float | None:
+    """Timer callback while something is being compiled."""
+    global _shown_text
+    windows = list(bpy.context.window_manager.windows) if bpy.context.window_manager else []
     if is_compiling():
-        new, _said = told() != _said, told()
+        new, _shown_text = progress_text() != _shown_text, progress_text()
         for window in windows:
-            if new:  # each time the window is drawn
-                window.workspace.status_text_set(_said)
+            if new:  # setting the text redraws the window
+                window.workspace.status_text_set(_shown_text)
             if window.scene.name in _waiting and window.screen.is_animation_playing:
                 _waiting[window.scene.name] = True
                 with bpy.context.temp_override(window=window, screen=window.screen):
@@ -151,15 +155,15 @@ def _look() -> float | None:
     for window in windows:
         window.workspace.status_text_set(None)
     for name, played in list(_waiting.items()):
-        scene = bpy.data.scenes.get(name)
-        if scene is not None:
-            _go_on(scene, played, [window for window in windows if window.scene == scene])
+        if name in bpy.data.scenes:
+            scene = bpy.data.scenes[name]
+            _continue(scene, played, [window for window in windows if window.scene == scene])
     _waiting.clear()
     return None
 
 
-def _go_on(scene: bpy.types.Scene, played: bool, windows: list[bpy.types.Window]) -> None:
-    """Where it was interrupted, unless the user has gone elsewhere."""
+def _continue(scene: bpy.types.Scene, played: bool, windows: list[bpy.types.Window]) -> None:
+    """Continues playback where it was interrupted, unless the user has changed the frame."""
     first, frame = first_frame_of(scene), scene.frame_current
     if played and frame == first and windows:
         with bpy.context.temp_override(window=windows[0], screen=windows[0].screen):
@@ -170,6 +174,6 @@ def _go_on(scene: bpy.types.Scene, played: bool, windows: list[bpy.types.Window]
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_look):
-        bpy.app.timers.unregister(_look)
+    if bpy.app.timers.is_registered(_poll):
+        bpy.app.timers.unregister(_poll)
     _waiting.clear()

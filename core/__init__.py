@@ -1,6 +1,6 @@
-"""The simulator: plain Python, no Blender. See `docs/architecture.md` for its rooms.
+"""The simulator, independent of Blender. `docs/architecture.md` describes its packages.
 
-Numba and SciPy are imported when a Simulation is first made, not before.
+Numba and SciPy are imported when a Simulation is first created.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from .describe.body import Body
 from .describe.fields import Falloff, Field
 from .describe.material import Circle, Ellipse, Material, Rectangle, Stiffness
+from .describe.model import ModelRecord, register_model
 from .describe.net import Corde, Net
 from .describe.rod import Rod
 from .describe.scene import Elements, Scene
 from .describe.shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Plane, Sphere
 from .errors import TendrilError
+from .models import registry as _registry  # noqa: F401 - registers the models that come with Tendril
 
 if TYPE_CHECKING:
     from .contact.bodies.outside import BodyEngine, BodyPoses
@@ -42,6 +44,7 @@ __all__ = [
     "Hull",
     "Material",
     "Mesh",
+    "ModelRecord",
     "Net",
     "Plane",
     "Rectangle",
@@ -52,6 +55,7 @@ __all__ = [
     "Stiffness",
     "TendrilError",
     "fit_elements",
+    "register_model",
 ]
 
 
@@ -67,7 +71,7 @@ def __getattr__(name: str) -> Any:
     if name in ("BodyEngine", "BodyPoses"):
         from .contact.bodies import outside
 
-        return getattr(outside, name)
+        return vars(outside)[name]
     if name == "FrameCache":
         from .store.cache import FrameCache
 

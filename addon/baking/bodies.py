@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from .. import bodies, memory
+from ..bridge.curves import Rows
 from ..bridge.rigid_bodies import bodies_in
 from ..bridge.rods import rods_in
 from ..bridge.scenes import range_of
@@ -14,17 +15,23 @@ from .keyframes import write_keyframes
 
 def make_keyframes(scene: bpy.types.Scene) -> None:
     """Creates keyframes from the cached frames for all bodies that Tendril moves."""
-    frames = memory.shown_of(scene)
-    numbers = [number for number in range_of(scene) if frames is not None and frames.moment(number) is not None]
-    if not numbers:
+    source = memory.frame_source(scene)
+    numbers, moments = [], []
+    for number in range_of(scene) if source is not None else ():
+        moment = source.moment(number)
+        if moment is not None:
+            numbers.append(number)
+            moments.append(moment)
+    if not moments:
         return
-    for obj, _ in list(bodies.moved(scene, frames, numbers[-1])):
-        bodies.take(obj)
+    for obj, _ in list(bodies.transforms_at(scene, moments[-1])):
+        bodies.take_over(obj)
         path = bodies.rotation_path(obj)
-        locations, rotations = [], []
-        for number in numbers:
-            matrix = next(matrix for other, matrix in bodies.moved(scene, frames, number) if other == obj)
-            bodies.place(obj, matrix)
+        locations: list[tuple[float, ...]] = []
+        rotations: list[tuple[float, ...]] = []
+        for moment in moments:
+            matrix = next(matrix for other, matrix in bodies.transforms_at(scene, moment) if other == obj)
+            bodies.set_transform(obj, matrix)
             locations.append(tuple(obj.location))
             rotations.append(tuple(getattr(obj, path)))
         _animate(obj, path, numbers[0], np.array(locations, np.float32), np.array(rotations, np.float32))
@@ -44,7 +51,7 @@ def delete_keyframes(scene: bpy.types.Scene) -> None:
             bodies.restore(obj)
 
 
-def _animate(obj: bpy.types.Object, path: str, first_frame: int, locations: np.ndarray, rotations: np.ndarray) -> None:
+def _animate(obj: bpy.types.Object, path: str, first_frame: int, locations: Rows, rotations: Rows) -> None:
     """Writes the keyframes to a copy of the object's action and remembers the original action."""
     animation, kept = obj.animation_data_create(), obj.tendril_body
     kept.action = animation.action

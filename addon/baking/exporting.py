@@ -24,7 +24,7 @@ from ..bridge.poses import metres_per_unit
 from ..bridge.scenes import range_of
 from ..bridge.shapes import ALL, constant_radius, radius_along
 from ..bridge.strands import polylines
-from ..showing import Shown
+from ..showing import FrameSource
 from .errors import BakeError
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc"}
@@ -56,7 +56,7 @@ def why_not_bakeable(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | Non
 
 def export(uids: list[str], scene: bpy.types.Scene) -> None:
     """Exports the cached frames within the range of the scene. Raises BakeError."""
-    frames, path = memory.shown_of(scene), path_for(scene)
+    frames, path = memory.frame_source(scene), path_for(scene)
     numbers = [] if frames is None else [k for k in range_of(scene) if frames.moment(k) is not None]
     if not numbers or numbers != list(range(range_of(scene)[0], numbers[-1] + 1)):
         raise BakeError("The rods were changed or not simulated from the start frame: play from there")
@@ -139,7 +139,7 @@ class _Polylines:
 
 
 def _export_objects(
-    obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, numbers: list[int]
+    obj: bpy.types.Object, scene: bpy.types.Scene, frames: FrameSource, numbers: list[int]
 ) -> Iterator[_ExportObject]:
     """The export objects of a rod. Raises BakeError if frames are missing."""
     uid, scale = obj.tendril.uid, metres_per_unit(scene)

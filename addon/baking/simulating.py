@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 import bpy
 
 from ...core import TendrilError
-from .. import live, memory
+from .. import memory, starting
 from ..bridge.rods import is_rod
 from ..bridge.scenes import range_of
 from ..running import Running
@@ -115,12 +115,12 @@ def resume(scene_name: str, frame: int) -> Generator[float, None, int | None]:
         raise BakeError(
             f"Frame {frame} is not simulated: choose one from {running.first_frame} to {running.last_frame}"
         )
-    if not live.still_fits(scene):
+    if not starting.is_unchanged(scene):
         raise BakeError(
             f"All cached frames are outdated, because settings or shapes were changed: play from frame {running.first_frame}"
         )
     try:
-        running.cut(frame)
+        running.truncate_after(frame)
     except TendrilError as error:
         raise BakeError(str(error)) from error
     return _calculate(scene_name, running.last_frame, frame)

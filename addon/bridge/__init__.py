@@ -1,1 +1,1 @@
-"""Between Blender and the core. Only here are the user's curves read and written."""
+"""Converts between Blender's data and the core's. Only this package reads and writes the user's curves."""

@@ -1,4 +1,4 @@
-"""What a rod hangs on besides its own object: other objects, bones, vertices and surfaces of meshes, as they are in each frame."""
+"""Targets of a rod's attachments in each frame: other objects, bones, vertices and surfaces of meshes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import numpy as np
 from ...core import TendrilError
 from . import roots
 from .poses import Array, rigid_pose, scaled
+from .settings import settings_in
 
-# Below this influence an attachment lets go.
-LETS_GO_BELOW = 0.5
+# An attachment with a lower influence is released.
+RELEASE_THRESHOLD = 0.5
 
 
 def key_of(uid: str, number: int) -> str:
-    """Tells the pose of an attachment from those of objects."""
+    """The key of the pose of an attachment's target."""
     return f"{uid} attachment {number}"
 
 
 def attached_poses(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> Iterator[tuple[str, Array]]:
-    """Where the targets of a rod's attachments are now, of those that hold. Raises TendrilError for one that can't be
-    found."""
-    gone = let_go(obj, depsgraph)
+    """The current poses of the targets of a rod's attachments that are not released. Raises TendrilError for a target that can't
+    be found."""
+    free = released(obj, depsgraph)
     for number, attachment in enumerate(obj.tendril.attachments):
         key = key_of(obj.tendril.uid, number)
-        if attachment.target is None or key in gone:
+        if attachment.target is None or key in free:
             continue
         if is_on_surface(attachment):
             yield from roots.poses(key, attachment.target, scene, depsgraph)
@@ -37,39 +38,34 @@ def attached_poses(
 
 
 def is_on_surface(attachment: bpy.types.PropertyGroup) -> bool:
-    """Whether it follows the points of a mesh that are nearest at the start."""
+    """Whether it follows the points of a mesh that are nearest at the start frame."""
     target = attachment.target
     return attachment.use_surface and target is not None and target.type == "MESH"
 
 
-def let_go(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
-    """What lets go now, because its influence, which may be animated, is low: attachments, and the pins of the object itself."""
+def released(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
+    """Keys of what is released by its influence, which may be animated: attachments, and the pins of the object itself."""
     settings = obj.tendril
-    uid, gone = settings.uid, set()
+    uid, free = settings.uid, set[str]()
     if len(settings.attachments):
         attachments = obj.evaluated_get(depsgraph).tendril.attachments
-        gone = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < LETS_GO_BELOW}
-    if settings.pin_influence < LETS_GO_BELOW:
-        gone |= {uid, roots.key_of(uid)}
-    return gone
+        free = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < RELEASE_THRESHOLD}
+    if settings.pin_influence < RELEASE_THRESHOLD:
+        free |= {uid, roots.key_of(uid)}
+    return free
 
 
 def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
     """Without the influence, which may be animated."""
     return tuple(
-        (
-            a.where,
-            a.spline,
-            a.point,
-            a.target.session_uid if a.target else 0,
-            a.bone,
-            a.vertex,
-            a.use_surface,
-            a.use_rotation,
-            a.use_pull,
-        )
-        for a in obj.tendril.attachments
+        tuple(_value(attachment, name) for name in settings_in(attachment) if name != "influence")
+        for attachment in obj.tendril.attachments
     )
+
+
+def _value(attachment: bpy.types.PropertyGroup, name: str) -> object:
+    value = getattr(attachment, name)
+    return value.session_uid if isinstance(value, bpy.types.ID) else value
 
 
 def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Array:
@@ -78,7 +74,7 @@ def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph
     if target.type == "ARMATURE" and attachment.bone:
         bone = target.pose.bones.get(attachment.bone)
         if bone is None:
-            raise TendrilError("bone", attachment.bone, f'"{target.name}" has no such bone: choose another')
+            raise TendrilError("bone", attachment.bone, f'"{target.name}" has no bone of this name: choose another')
         matrix = matrix @ np.array(bone.matrix, dtype=np.float64)
     elif target.type == "MESH" and attachment.vertex >= 0:
         matrix = _frame_of_vertex(target, matrix, attachment.vertex)
@@ -86,7 +82,7 @@ def _pose(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene, depsgraph
 
 
 def _frame_of_vertex(target: bpy.types.Object, matrix: Array, vertex: int) -> Array:
-    """A frame at a vertex of a deforming mesh, that of the first face with this corner: it moves and turns with the surface."""
+    """A frame at a vertex of an evaluated mesh, aligned with the first face at this vertex: it follows the deformation."""
     mesh = target.to_mesh()
     try:
         if vertex >= len(mesh.vertices):

@@ -1,61 +1,61 @@
-"""Blender's own rigid body engine, stepped one exchange at a time in a scene that nobody sees.
+"""Blender's own rigid body engine (Bullet), stepped one exchange of forces at a time in a hidden scene.
 
-The hidden scene has copies of the bodies, passive ones too, and of their constraints. Its frame rate is that of the user's scene
-times the exchanges in a frame, with one substep, so that each of its frames is one exchange. Python can't push a body, but a body
-can be made to be pushed:
+The hidden scene has copies of all bodies, passive ones included, and of their constraints. Its frame rate is that of the user's
+scene times the exchanges per frame, with one substep, so that each of its frames is one exchange. Python has no access to forces
+on bodies; they are applied indirectly:
 
-- force: a WIND field without flow, noise and falloff, which stays with the body and reaches no farther than a hair's breadth;
-- torque: two MOTOR constraints between the body and idle bodies. A motor turns the body about the first axis of the idle one, made
-  perpendicular to an axis of the body's own, with all the torque it is allowed. One of them pushes across the body's z axis,
-  the other along it.
+- force: a WIND field without flow, noise and falloff that moves with the body and has a very short range;
+- torque: two MOTOR constraints between the body and idle bodies. A motor turns the body about the first axis of the idle body,
+  projected perpendicular to an axis of the body, with its maximum torque. One motor acts across the body's z axis and one along it.
 
-After the first step nothing may be written to a constraint: Blender would make it again and keep the old one. So motors take
-their strength by a driver from a number that means nothing else, the place of their idle body. Drivers and fields are evaluated
-before the frame changes: while it does, nobody says which comes first, they or the bodies.
+After the first step constraints must not be written: Blender would create the constraint again and keep the old one as well. The
+motors therefore read their torque through a driver from a value without other meaning, the location of their idle body. Drivers and
+fields are evaluated before the frame change, because during it their order relative to the bodies is not defined.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from .poses import Array
-from .rigid_bodies import FASTEST, bodies_in, constraints_in, key_of, values_of, world_of
+from .rigid_bodies import MAX_FRAME_RATE, bodies_in, constraints_in, key_of, values_of, world_of
 
-# A leading dot keeps it out of Blender's menus.
+# A leading dot hides it in Blender's menus.
 HIDDEN = ".Tendril Bodies"
-REACH = 1e-3  # of a field, in units of the scene
-SPEED = 1e6  # rad/s, that motors never get to
-MOST_FRAMES = 1_000_000
-# The axes of the second motor's constraint in those of the body: its third is the body's first.
+FIELD_RANGE = 1e-3  # scene units
+MOTOR_SPEED = 1e6  # rad/s: a target that is never reached, so that motors always apply their maximum torque
+MAX_FRAMES = 1_000_000
+# Axes of the second motor's constraint in the frame of the body: its third axis is the body's first.
 ACROSS = Matrix(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
 
 
-class Lost(Exception):
-    """The hidden scene is gone: undo or the user took it away."""
+class WorldLost(Exception):
+    """The hidden scene was removed by undo or by the user."""
 
 
 @dataclass
 class _Motor:
     idle: bpy.types.Object
-    turned_back: Quaternion  # from the constraint's axes at the start
+    inverse_start: Quaternion  # inverse rotation of the constraint at the start
     strength: float = 0.0
 
     def push(self, torque: Vector) -> None:
         strength = torque.length
         if strength > 0.0:
-            self.idle.rotation_quaternion = torque.to_track_quat("X", "Z") @ self.turned_back
+            self.idle.rotation_quaternion = torque.to_track_quat("X", "Z") @ self.inverse_start
         if strength != self.strength:
             self.idle.location.x = self.strength = strength
 
 
 @dataclass
 class _Pushed:
-    """A body that rods push, with what pushes it."""
+    """A body that rods act on, with the field and the motors that apply their forces."""
 
     copy: bpy.types.Object
     field: bpy.types.Object
@@ -76,22 +76,22 @@ class _Pushed:
         self.motors[1].push(along)
 
 
-_generation = 0  # of hidden worlds: those of an earlier one are lost
+_generation = 0  # hidden worlds of an earlier generation are invalid
 
 
 def is_hidden(scene: bpy.types.Scene) -> bool:
     return scene.name.startswith(HIDDEN)
 
 
-def lose() -> None:
-    """Undo, or another file: what hidden worlds know of Blender's data is void, and what is left of them is in the way."""
+def invalidate() -> None:
+    """Removes the hidden world, whose references to Blender's data are invalid after undo or when another file is opened."""
     global _generation
     _generation += 1
     remove_hidden()
 
 
 class HiddenWorld:
-    """Copies of a scene's rigid bodies. Everything is in units of the scene here."""
+    """Copies of a scene's rigid bodies. Lengths are in scene units."""
 
     def __init__(
         self,
@@ -102,9 +102,9 @@ class HiddenWorld:
         pushed: int,
         pulled: Collection[str] = (),
     ) -> None:
-        """The bodies by their keys, with where they stand (with scale): those that forces move, of which so many will be pushed,
-        and others. Those that rods are attached to never sleep."""
-        lose()
+        """`dynamic` and `fixed` bodies with their world matrices, by key; rods act on the first `pushed` of the dynamic ones.
+        Bodies in `pulled`, which rods are attached to, are never deactivated."""
+        invalidate()
         self._generation = _generation
         hidden = bpy.data.scenes.new(HIDDEN)
         with bpy.context.temp_override(scene=hidden, view_layer=hidden.view_layers[0]):
@@ -123,7 +123,7 @@ class HiddenWorld:
         for obj in constraints_in(scene):
             self._copy_constraint(obj, by_name, depsgraph)
         self._dynamic = [self._copies[key] for key in dynamic]
-        for key in pulled:  # motors would not wake it
+        for key in pulled:  # motors do not reactivate a body
             self._copies[key].rigid_body.use_deactivation = False
         self._pushed = [self._make_pushed(copy) for copy in self._dynamic[:pushed]]
         self._start(scene)
@@ -136,7 +136,7 @@ class HiddenWorld:
             mesh = bpy.data.meshes.new_from_object(obj.evaluated_get(depsgraph), depsgraph=depsgraph)
             mesh.name = HIDDEN
         copy = _new_object(mesh, matrix)
-        self._bodies.objects.link(copy)  # which makes it a rigid body
+        self._bodies.objects.link(copy)  # linking makes it a rigid body
         for name, value in values_of(obj.rigid_body, skip=("mesh_source", "use_deform")).items():
             setattr(copy.rigid_body, name, value)
         copy.rigid_body.kinematic = not dynamic
@@ -166,8 +166,8 @@ class HiddenWorld:
         wind = field.field
         wind.type, wind.shape, wind.strength = "WIND", "POINT", 0.0
         wind.flow, wind.noise, wind.falloff_power = 0.0, 0.0, 0.0
-        wind.use_max_distance, wind.distance_max = True, REACH
-        motors = tuple(self._make_motor(copy, axes) for axes in (Matrix.Identity(3), ACROSS))
+        wind.use_max_distance, wind.distance_max = True, FIELD_RANGE
+        motors = self._make_motor(copy, Matrix.Identity(3)), self._make_motor(copy, ACROSS)
         return _Pushed(copy, field, motors)
 
     def _make_motor(self, copy: bpy.types.Object, axes: Matrix) -> _Motor:
@@ -182,27 +182,28 @@ class HiddenWorld:
         self._ties.objects.link(at)
         tie = at.rigid_body_constraint
         tie.type, tie.object1, tie.object2 = "MOTOR", copy, idle
-        tie.use_motor_ang, tie.motor_ang_target_velocity, tie.motor_ang_max_impulse = True, SPEED, 0.0
-        driver = at.driver_add("rigid_body_constraint.motor_ang_max_impulse").driver
+        tie.use_motor_ang, tie.motor_ang_target_velocity, tie.motor_ang_max_impulse = True, MOTOR_SPEED, 0.0
+        channel: Any = at.driver_add("rigid_body_constraint.motor_ang_max_impulse")
+        driver = channel.driver
         driver.type = "AVERAGE"
         variable = driver.variables.new()
         variable.targets[0].id, variable.targets[0].data_path = idle, "location.x"
         return _Motor(idle, turned.inverted())
 
     def _start(self, scene: bpy.types.Scene) -> None:
-        """Blender makes the bodies in the first step, with the motors as they stand then. So that one does nothing."""
+        """Runs an ineffective first step, in which Blender creates the bodies with the current orientation of the motors."""
         hidden = self._scene
-        hidden.use_gravity, hidden.render.fps = False, FASTEST
+        hidden.use_gravity, hidden.render.fps = False, MAX_FRAME_RATE
         hidden.view_layers[0].update()
         for frame in (0, 1, 2):
             hidden.frame_set(frame)
         hidden.use_gravity, hidden.render.fps = scene.use_gravity, self._rate
 
     def step(self, forces: Array, torques: Array, fixed: Mapping[str, Matrix]) -> list[Matrix]:
-        """One exchange further under forces on the bodies that are pushed; those that no force moves then stand at `fixed`. Gives
-        where those are that forces move. Raises Lost."""
+        """Steps one exchange under forces and torques on the pushed bodies, with kinematic bodies at `fixed` at its end. Returns
+        the world matrices of the dynamic bodies. Raises WorldLost."""
         if self._generation != _generation:
-            raise Lost
+            raise WorldLost
         try:
             hidden = bpy.data.scenes[HIDDEN]
             layer = hidden.view_layers[0]
@@ -216,14 +217,13 @@ class HiddenWorld:
             depsgraph = layer.depsgraph
             return [copy.evaluated_get(depsgraph).matrix_world.copy() for copy in self._dynamic]
         except (KeyError, ReferenceError):
-            raise Lost from None
+            raise WorldLost from None
 
 
 def remove_hidden() -> None:
-    """Takes the hidden scene away, with all that was made for it."""
-    hidden = bpy.data.scenes.get(HIDDEN)
-    if hidden is not None:
-        bpy.data.scenes.remove(hidden)
+    """Removes the hidden scene and all its data."""
+    if HIDDEN in bpy.data.scenes:
+        bpy.data.scenes.remove(bpy.data.scenes[HIDDEN])
     for group in (bpy.data.objects, bpy.data.collections, bpy.data.meshes):
         bpy.data.batch_remove([one for one in group if one.name.startswith(HIDDEN)])
 
@@ -236,13 +236,14 @@ def _set_up(
 ) -> None:
     hidden.render.fps_base, hidden.gravity = scene.render.fps_base, scene.gravity
     world, own = hidden.rigidbody_world, world_of(scene)
+    assert own is not None, "a hidden world is made of a scene with a rigid body world"
     world.collection, world.constraints = bodies, ties
     for collection in (bodies, ties):
         hidden.collection.children.link(collection)
     for name, value in values_of(own, skip=("collection", "constraints", "enabled")).items():
         setattr(world, name, value)
     world.substeps_per_frame = 1
-    world.point_cache.frame_start, world.point_cache.frame_end = 1, MOST_FRAMES
+    world.point_cache.frame_start, world.point_cache.frame_end = 1, MAX_FRAMES
     if own.effector_weights is not None:
         for name, value in values_of(own.effector_weights, skip=("collection",)).items():
             setattr(world.effector_weights, name, value)

@@ -1,28 +1,31 @@
-"""All strands of hair as one: thousands are sampled, described and shown in the time of a few. Plain NumPy.
+"""All strands of hair in one set of arrays, so that thousands are sampled, described and shown by vectorized code. Plain NumPy.
 
-Between drawn points and vertices of the rods there is a rule for both directions, that of `sampling.py`. A strand with few points
-has further vertices between them, as a polyline has.
+Drawn points and vertices of the rods are related as in `sampling.py`. The edges of a strand with few points are divided, like
+those of a polyline.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .sampling import edges_in, orthonormal
-from .strands import FEWEST_POLY_EDGES, Array, pieces_of
+from .strands import MIN_POLY_EDGES, Array, pieces_of
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class BundledStrand:
-    """One of them, as others see a spline."""
+    """One strand of a bundle, as a Polyline."""
 
     vertices: Array
     vertices_of: Ints  # (k,) of its control points
+    tail: Ints  # (n,) the control point before each vertex
+    part: Array  # (n,) position between it and the next one, 0 to 1
     closed = False
 
     @property
@@ -32,36 +35,43 @@ class BundledStrand:
     def vertex_of(self, control: int) -> int:
         return int(self.vertices_of[control])
 
+    def along(self, values: Array) -> Array:
+        """Interpolates values at the control points to the vertices, linearly."""
+        head = np.minimum(self.tail + 1, len(values) - 1)
+        return np.asarray((1.0 - self.part) * values[self.tail] + self.part * values[head])
+
 
 class Bundle:
     closed = False
 
-    def __init__(self, points: Array, sizes: Ints, longest: float) -> None:
-        """`points` (N, 3) as drawn, `sizes` of them in each strand. Segments are at most `longest` (m); zero takes drawn ones."""
+    def __init__(self, points: Array, sizes: NDArray[np.integer[Any]], longest: float) -> None:
+        """`points` (N, 3) as drawn, with `sizes` of them in each strand. Segments are at most `longest` (m); with zero the drawn
+        edges are used."""
         self.points, self.sizes = points, sizes
         self._stops = np.cumsum(sizes)
         starts = self._stops - sizes
-        self.is_drawn = longest == 0.0 and bool(np.all(sizes - 1 >= FEWEST_POLY_EDGES))
+        self.is_drawn = longest == 0.0 and bool(np.all(sizes - 1 >= MIN_POLY_EDGES))
         if self.is_drawn:
             self.vertices, self.counts = points, sizes
-            self._vertex_of = np.arange(len(points))
+            self._vertex_of = self._tail = np.arange(len(points))
+            self._part = np.zeros(len(points))
         else:
             self._sample(starts, longest)
-        self._rods = np.cumsum(self.counts) - self.counts  # the first vertex of each rod
+        self._rods = np.cumsum(self.counts) - self.counts  # first vertex of each rod
 
     def _sample(self, starts: Ints, longest: float) -> None:
-        """Where vertices lie between drawn points, and drawn points between vertices: the one before, and the part of the way."""
+        """Locates vertices between drawn points and drawn points between vertices: the index before, and the fraction."""
         tails, parts, befores, shares, counts = [], [], [], [], []
         vertices = 0
         if longest > 0.0:
             gaps = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
-            edges_in(np.delete(gaps, starts[1:] - 1).sum(), longest)  # raises if all together are too many
+            edges_in(np.delete(gaps, starts[1:] - 1).sum(), longest)  # raises if there are too many in total
         for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
             x = self.points[start : start + size]
             if longest > 0.0 and size > 1:
                 way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
                 edges = edges_in(way[-1], longest)
-                # In units of drawn edges; and the other way round. The last of each belongs to the edge before it.
+                # Vertices in units of drawn edges, and drawn points in units of segments. The last one belongs to the last edge.
                 at = np.interp(np.linspace(0.0, way[-1], edges + 1), way, np.arange(size))
                 back = way / way[-1] * edges if way[-1] > 0.0 else np.linspace(0.0, edges, size)
             else:
@@ -85,19 +95,22 @@ class Bundle:
 
     @property
     def strands(self) -> list[BundledStrand]:
-        places = np.split(self.vertices, np.cumsum(self.counts)[:-1])
+        ends, starts = np.cumsum(self.counts)[:-1], self._stops - self.sizes
+        places = np.split(self.vertices, ends)
         own = np.split(self._vertex_of - np.repeat(self._rods, self.sizes), self._stops[:-1])
-        return [BundledStrand(x, of) for x, of in zip(places, own, strict=True)]
+        tails = np.split(self._tail - np.repeat(starts, self.counts), ends)
+        parts = np.split(self._part, ends)
+        return [BundledStrand(*of_strand) for of_strand in zip(places, own, tails, parts, strict=True)]
 
     @property
     def edges(self) -> Ints:
-        """(m, 2) the vertices of all edges."""
+        """(m, 2) vertices of all edges."""
         tails = np.delete(np.arange(len(self.vertices)), np.cumsum(self.counts) - 1)
         return np.stack([tails, tails + 1], axis=1)
 
     @property
     def way(self) -> Array:
-        """Parts of the way from the start of a strand to its end, at the vertices."""
+        """Relative arc length along each strand at the vertices, 0 to 1."""
         steps = np.zeros(len(self.vertices))
         tails = self.edges[:, 0]
         steps[tails + 1] = np.linalg.norm(self.vertices[tails + 1] - self.vertices[tails], axis=1)
@@ -107,33 +120,33 @@ class Bundle:
         return np.asarray(way / np.maximum(ends, 1e-30))
 
     def along(self, values: Array) -> Array:
-        """What is given at control points, at the vertices: linear between them."""
+        """Interpolates values at the control points to the vertices, linearly."""
         if self.is_drawn:
             return values
         return np.asarray((1.0 - self._part) * values[self._tail] + self._part * values[self._head])
 
     def at_points(self, values: Array) -> Array:
-        """What is given at vertices, at the control points."""
+        """Interpolates values at the vertices to the control points, linearly."""
         if self.is_drawn:
             return values
         after = np.minimum(self._before + 1, len(values) - 1)
         return np.asarray((1.0 - self._share) * values[self._before] + self._share * values[after])
 
     def bind(self, directors: Array) -> None:
-        """To be called once, before `controls`, with the directors of the edges as drawn."""
+        """Call once, before `controls`, with the directors of the edges as drawn."""
         if not self.is_drawn:
             places, frames = self._at(self.vertices, directors)
             self._beside = np.einsum("kji,kj->ki", frames, self.points - places)
 
     def controls(self, x: Array, directors: Array) -> Array:
-        """The points (N, 3) that show the rods with vertices x and these directors of their edges."""
+        """The control points (N, 3) for rods with vertices x and edge directors."""
         if self.is_drawn:
             return x
         places, frames = self._at(x, directors)
         return np.asarray(places + np.einsum("kij,kj->ki", frames, self._beside))
 
     def _at(self, x: Array, directors: Array) -> tuple[Array, Array]:
-        """Where drawn points are on the rods, and frames of the material there: between those at the vertices."""
+        """Positions on the rods of the drawn points and material frames there, interpolated between vertices."""
         n = len(x)
         tails = self.edges[:, 0]
         tangents = np.zeros((n, 3))

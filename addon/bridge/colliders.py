@@ -1,4 +1,4 @@
-"""What rods collide with: the meshes of a collection, as modifiers, parents and animation leave them in each frame."""
+"""Colliders: evaluated meshes of a collection in each frame."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic, thickness_of
 from .rigid_bodies import key_of as key_of_body
 from .rods import pushed_bodies
 
-# Blender gives the friction of its Collision physics in hundredths.
+# Blender's Collision physics gives friction in percent.
 BLENDER_FRICTION = 0.01
 
 
 @dataclass(frozen=True)
 class ColliderDescription:
-    """A mesh at the start frame. Holds no reference to Blender's data."""
+    """A collider at the start frame, without references to Blender's data."""
 
     name: str
     shape: Mesh
-    corners: NDArray[np.int32]  # vertices of all faces, one face after the other: the same for the same topology
+    corners: NDArray[np.int32]  # vertex indices of all face corners: equal for equal topology
     thickness: float  # m
     friction: float
-    pose: Array  # (4, 4), to notice a change of the animation
+    pose: Array  # (4, 4), to detect a change of the animation
 
 
 def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
-    """Those of the collection, without one all that have Collision physics; and rigid bodies that do not move with the rods."""
+    """The meshes of the chosen collection, or all with Collision physics if none is chosen; and the rigid bodies that do not move
+    with the rods."""
     for obj in _chosen(scene):
-        if not obj.tendril.enabled:  # rods collide with each other on their own terms
+        if not obj.tendril.enabled:  # contact between rods is a setting of its own
             yield obj
     if scene.tendril.use_rigid_bodies:
         chosen, together = set(_chosen(scene)), bool(pushed_bodies(scene))
@@ -45,7 +46,7 @@ def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
 
 
 def is_chosen(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether it is in the collection of colliders."""
+    """Whether it is in the chosen collection of colliders."""
     collection = scene.tendril.colliders
     return collection is not None and obj in set(collection.all_objects)
 
@@ -56,19 +57,19 @@ def _chosen(scene: bpy.types.Scene) -> Collection[bpy.types.Object]:
 
 
 def with_collision_physics(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """What Blender's own physics collides with."""
+    """The colliders of Blender's own physics."""
     return [obj for obj in scene.objects if obj.type == "MESH" and has_collision_physics(obj)]
 
 
 def key_of(obj: bpy.types.Object) -> str:
-    """Tells a collider from all other objects for as long as Blender runs, whatever it is called."""
+    """The key of a collider, valid for the session and independent of its name."""
     return f"collider {obj.session_uid}"
 
 
 def read_colliders(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> tuple[dict[str, ColliderDescription], list[str]]:
-    """The colliders as they are now, and a sentence for each that is ignored."""
+    """The current colliders, and a warning for each that is ignored."""
     found: dict[str, ColliderDescription] = {}
     notes: list[str] = []
     for obj in colliders_of(scene):
@@ -81,12 +82,12 @@ def read_colliders(
         if problem is not None:
             notes.append(problem)
         elif obj.is_instancer:
-            notes.append(f'"{obj.name}" makes instances, which rods pass through: make them real')
+            notes.append(f'"{obj.name}" has instances, which rods pass through: use Make Instances Real')
     return found, notes
 
 
 def read_moving(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, ColliderDescription]:
-    """The rigid bodies that move with the rods without one acting on them, by the keys of bodies."""
+    """Surfaces of the rigid bodies that move with the rods but that no rod acts on, by the keys of bodies."""
     pushed, found = pushed_bodies(scene), {}
     for obj in dynamic_bodies(scene) if scene.tendril.use_rigid_bodies else ():
         if obj not in pushed and _why_ignored(obj, depsgraph) is None:
@@ -97,7 +98,7 @@ def read_moving(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[
 def moved_colliders(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, known: Mapping[str, ColliderDescription]
 ) -> tuple[dict[str, Array], list[str]]:
-    """Where the vertices of the known colliders are now, and a sentence for each that can't be followed."""
+    """The current vertices of known colliders, and a warning for each whose topology has changed."""
     places: dict[str, Array] = {}
     notes: list[str] = []
     for obj in colliders_of(scene):
@@ -105,10 +106,14 @@ def moved_colliders(
         if described is None or _why_ignored(obj, depsgraph) is not None:
             continue
         mesh = read_mesh(obj.evaluated_get(depsgraph), metres_per_unit(scene))
-        if len(mesh.vertices) == len(described.shape.vertices) and np.array_equal(mesh.corners, described.corners):
+        if len(mesh.vertices) == len(np.asarray(described.shape.vertices)) and np.array_equal(
+            mesh.corners, described.corners
+        ):
             places[key_of(obj)] = mesh.vertices
         else:
-            notes.append(f'The mesh of "{obj.name}" has other faces than at the start: it is not followed any more')
+            notes.append(
+                f'The mesh of "{obj.name}" has changed its topology since the start frame: it does not move any more'
+            )
     return places, notes
 
 
@@ -125,7 +130,7 @@ def has_collision_physics(obj: bpy.types.Object) -> bool:
 
 
 def _surface(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[float, float]:
-    """Thickness in units of the scene, and friction."""
+    """Thickness in scene units, and friction."""
     if has_collision_physics(obj):
         return obj.collision.thickness_outer, BLENDER_FRICTION * obj.collision.cloth_friction
     if obj.rigid_body is not None and not is_chosen(obj, scene):
@@ -135,7 +140,7 @@ def _surface(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[float, floa
 
 def _why_ignored(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> str | None:
     if obj.type != "MESH":
-        return f'"{obj.name}" is no mesh and is ignored as a collider'
+        return f'"{obj.name}" is not a mesh and is ignored as a collider'
     if not obj.evaluated_get(depsgraph).is_evaluated:
         return f'"{obj.name}" is disabled in viewports or renders and is ignored as a collider'
     return None
@@ -146,7 +151,7 @@ def _describe(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.type
     mesh, pose = read_mesh(evaluated, scale), _matrix(evaluated)
     if not len(mesh.triangles):
         raise TendrilError("mesh", obj.name, "it has no faces")
-    mirrored = np.linalg.det(pose[:3, :3]) < 0.0  # its outside stays outside
+    mirrored = np.linalg.det(pose[:3, :3]) < 0.0  # a mirrored mesh has its normals inverted
     shape = Mesh(mesh.vertices, mesh.triangles[:, ::-1] if mirrored else mesh.triangles)
     thickness, friction = _surface(obj, scene)
     return ColliderDescription(obj.name, shape, mesh.corners, thickness * scale, friction, pose)

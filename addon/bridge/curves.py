@@ -1,13 +1,13 @@
-"""What a rod is drawn as: control points of a Curve, points of a mesh or of hair. They are read and written in one go, and the
-drawn shape is kept beside them.
+"""Reads and writes the points of a rod's data: control points of a Curve, points of a mesh or of hair.
 
-While a rod shows a simulated frame, the curve holds that frame's coordinates; the coordinates the user drew are kept in
-custom properties of the curve, so that they survive saving, undo, duplication and even the removal of the add-on.
+While a rod shows a simulated frame, its data holds the coordinates of that frame. The drawn coordinates are stored in custom
+properties of the data, so that they survive saving, undo, duplication and even the removal of the add-on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import bpy
 import numpy as np
@@ -15,23 +15,23 @@ from numpy.typing import NDArray
 
 from . import points
 from .nurbs import Knots
-from .points import check_count
+from .points import Data, check_count
 from .strands import SplineKind
 
 Rows = NDArray[np.float32]  # (r, 3), see strands.py
-Written = dict[int, NDArray[np.float32]]  # (n, 4) control points of splines, by their first row
+ControlPoints = dict[int, NDArray[np.float32]]  # (n, 4) with weights, of splines by their first row
 
 DRAWN = "tendril_drawn"
 DRAWN_HANDLES = "tendril_drawn_handles"
 DRAWN_IN_2D = "tendril_drawn_in_2d"
-TILTED = "tendril_tilted"  # rows of the control points are followed by their tilts, three to a row
+TILTED = "tendril_tilted"  # if set, rows of control points are followed by their tilts, three per row
 
 _BEZIER_ROWS = ("handle_left", "co", "handle_right")
 _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
-_FREE = 0  # of a handle's type
+_FREE = 0  # value of a handle's type
 
 
-def spline_kinds(curve: bpy.types.ID) -> tuple[SplineKind, ...]:
+def spline_kinds(curve: Data) -> tuple[SplineKind, ...]:
     if isinstance(curve, bpy.types.Curves):
         return tuple(SplineKind("POLY", int(size), False) for size in strand_sizes(curve))
     kinds = []
@@ -49,28 +49,28 @@ def spline_kinds(curve: bpy.types.ID) -> tuple[SplineKind, ...]:
 
 
 def strand_sizes(hair: bpy.types.Curves) -> NDArray[np.int32]:
-    """(s,) how many points each strand of hair has."""
+    """(s,) number of points of each strand of hair."""
     sizes = np.empty(len(hair.curves), dtype=np.int32)
     hair.curves.foreach_get("points_length", sizes)
     return sizes
 
 
-def layout(curve: bpy.types.ID) -> tuple[tuple[str, int], ...]:
-    """Type and number of points of each spline: what must agree for rows to be written."""
+def layout(curve: Data) -> tuple[tuple[str, int], ...]:
+    """Type and number of points of each spline. Rows can be written to data of an equal layout."""
     if points.are_in(curve):
         return points.layout(curve)
     sizes = tuple((s.type, len(s.bezier_points) if s.type == "BEZIER" else len(s.points)) for s in curve.splines)
     return (*sizes, ("TILT", 1)) if is_tilted(curve) else sizes
 
 
-def row_count(curve: bpy.types.ID) -> int:
+def row_count(curve: Data) -> int:
     if points.are_in(curve):
         return points.row_count(curve)
     return _counts(curve)[0]
 
 
-def _counts(curve: bpy.types.Curve) -> tuple[int, int]:
-    """How many rows a curve has, and types of handles."""
+def _counts(curve: Data) -> tuple[int, int]:
+    """The number of rows, and of handle types."""
     bezier = plain = 0
     for spline in curve.splines:
         if spline.type == "BEZIER":
@@ -80,7 +80,7 @@ def _counts(curve: bpy.types.Curve) -> tuple[int, int]:
     return 3 * bezier + plain + (rows_of_tilts(bezier + plain) if is_tilted(curve) else 0), 2 * bezier
 
 
-def is_tilted(curve: bpy.types.ID) -> bool:
+def is_tilted(curve: Data) -> bool:
     return bool(curve.get(TILTED, False))
 
 
@@ -88,8 +88,8 @@ def rows_of_tilts(controls: int) -> int:
     return -(-controls // 3)
 
 
-def drawn_tilts(curve: bpy.types.Curve, rows: Rows) -> list[NDArray[np.float64]]:
-    """Per spline, as they are drawn: in rows that have them, or where nothing changes them."""
+def drawn_tilts(curve: Data, rows: Rows) -> list[NDArray[np.float64]]:
+    """The drawn tilts of each spline: from rows that contain them, or from the curve, whose tilt then does not change."""
     now = per_point(curve, "tilt")
     if not is_tilted(curve):
         return now
@@ -104,7 +104,7 @@ def with_tilts(rows: Rows, tilts: NDArray[np.float64]) -> Rows:
     return np.concatenate([rows, extra.reshape(-1, 3)])
 
 
-def read_rows(curve: bpy.types.ID) -> Rows:
+def read_rows(curve: Data) -> Rows:
     if points.are_in(curve):
         return points.read_rows(curve)
     rows = np.zeros((row_count(curve), 3), dtype=np.float32)
@@ -123,20 +123,20 @@ def read_rows(curve: bpy.types.ID) -> Rows:
 
 
 def write_rows(
-    curve: bpy.types.ID,
+    curve: Data,
     rows: Rows,
     free_handles: bool = False,
-    written: Written | None = None,
+    control_points: ControlPoints | None = None,
 ) -> None:
-    """With `free_handles` Blender is kept from computing handles anew: their simulated places count. `written` keeps control points
-    with their weights, so that who writes the same curve again and again need not read them. Raises TendrilError for rows that
-    are too few or too many."""
+    """Writes rows to the data. `free_handles` sets handles to Free, so that Blender does not recompute them. `control_points` is a
+    cache of control points with weights for repeated writes to the same curve. Raises TendrilError if the number of rows is
+    wrong."""
     if points.are_in(curve):
         points.write_rows(curve, rows)
         return
     start = 0
     for spline in curve.splines:
-        places = written.get(start) if written else None
+        places = control_points.get(start) if control_points else None
         if places is None and spline.type == "BEZIER":
             controls = spline.bezier_points
             stop = start + 3 * len(controls)
@@ -148,9 +148,9 @@ def write_rows(
                 _set(curve, controls, name, rows[start + place : stop : 3])
         else:
             if places is None:
-                places = _points(spline)  # the fourth is a weight
-                if written is not None:
-                    written[start] = places
+                places = _points(spline)  # the fourth coordinate is a weight
+                if control_points is not None:
+                    control_points[start] = places
             stop = start + len(places)
             check_count(rows, stop)
             places[:, :3] = rows[start:stop]
@@ -161,7 +161,7 @@ def write_rows(
     curve.update_tag()
 
 
-def _write_tilts(curve: bpy.types.Curve, rows: Rows) -> None:
+def _write_tilts(curve: Data, rows: Rows) -> None:
     controls = [s.bezier_points if s.type == "BEZIER" else s.points for s in curve.splines]
     tilts = np.ascontiguousarray(rows[-rows_of_tilts(sum(map(len, controls))) :]).ravel()
     start = 0
@@ -170,16 +170,16 @@ def _write_tilts(curve: bpy.types.Curve, rows: Rows) -> None:
         start += len(of_spline)
 
 
-def _set_tilts(controls: bpy.types.bpy_prop_collection, tilts: NDArray[np.float32]) -> None:
+def _set_tilts(controls: Any, tilts: NDArray[np.float32]) -> None:
     if controls.id_data.override_library is None:
         controls.foreach_set("tilt", tilts)
-    else:  # of a library override foreach_set changes nothing
+    else:  # foreach_set has no effect on a library override
         for control, tilt in zip(controls, tilts.tolist(), strict=True):
             control.tilt = tilt
 
 
-def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
-    """A property of the control points, "radius", "tilt" or "weight_softbody" for instance, per spline."""
+def per_point(curve: Data, name: str) -> list[NDArray[np.float64]]:
+    """A property of the control points of each spline, such as "radius", "tilt" or "weight_softbody"."""
     columns = []
     for spline in curve.splines:
         controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
@@ -189,34 +189,34 @@ def per_point(curve: bpy.types.Curve, name: str) -> list[NDArray[np.float64]]:
     return columns
 
 
-def keep_drawn(curve: bpy.types.Curve) -> None:
-    """The curve as it is now becomes the drawn shape."""
+def keep_drawn(curve: Data) -> None:
+    """Stores the current shape as the drawn shape."""
     for name in (DRAWN, DRAWN_HANDLES):
-        if name in curve:  # Blender 5.0 corrupts its memory when an array is replaced by a longer one
+        if name in curve:  # replacing an array by a longer one corrupts memory in Blender 5.0
             del curve[name]
     curve[DRAWN] = read_rows(curve).ravel()
     curve[DRAWN_HANDLES] = _read_handle_types(curve)
 
 
-def drawn_rows(curve: bpy.types.Curve) -> Rows | None:
-    """The drawn shape; None if there is none, or if the curve has other points by now."""
+def drawn_rows(curve: Data) -> Rows | None:
+    """The drawn shape; None if there is none or the number of points has changed."""
     return np.array(curve[DRAWN], dtype=np.float32).reshape(-1, 3) if keeps_drawn(curve) else None
 
 
-def keeps_drawn(curve: bpy.types.Curve) -> bool:
-    """Whether there is a drawn shape of as many points as the curve has now."""
+def keeps_drawn(curve: Data) -> bool:
+    """Whether a drawn shape with the current number of points is stored."""
     kept, handles = curve.get(DRAWN), curve.get(DRAWN_HANDLES)
     rows, types = (points.row_count(curve), 0) if points.are_in(curve) else _counts(curve)
     return kept is not None and len(kept) == 3 * rows and handles is not None and len(handles) == types
 
 
-def is_as_drawn(curve: bpy.types.Curve) -> bool:
+def is_as_drawn(curve: Data) -> bool:
     return np.array_equal(read_rows(curve).ravel(), np.asarray(curve[DRAWN])) and np.array_equal(
         _read_handle_types(curve), np.asarray(curve[DRAWN_HANDLES])
     )
 
 
-def restore_drawn(curve: bpy.types.Curve) -> None:
+def restore_drawn(curve: Data) -> None:
     rows = drawn_rows(curve)
     if rows is None:
         return
@@ -231,29 +231,29 @@ def restore_drawn(curve: bpy.types.Curve) -> None:
                 start = stop
 
 
-def forget_drawn(curve: bpy.types.Curve) -> None:
+def forget_drawn(curve: Data) -> None:
     for name in (DRAWN, DRAWN_HANDLES, DRAWN_IN_2D, TILTED):
         if name in curve:
             del curve[name]
 
 
-def make_3d(curve: bpy.types.Curve) -> None:
-    """A 2D curve would flatten every frame; it becomes 3D for as long as it is a rod."""
+def make_3d(curve: Data) -> None:
+    """Makes a 2D curve 3D while it is a rod, because Blender would flatten every frame."""
     if isinstance(curve, bpy.types.Curve) and curve.dimensions == "2D":
         curve[DRAWN_IN_2D] = True
         curve.dimensions = "3D"
 
 
-def restore_dimensions(curve: bpy.types.Curve) -> None:
+def restore_dimensions(curve: Data) -> None:
     if curve.get(DRAWN_IN_2D):
         curve.dimensions = "2D"
 
 
-def _splines(curve: bpy.types.ID) -> Iterable[bpy.types.Spline]:
+def _splines(curve: Data) -> Iterable[bpy.types.Spline]:
     return () if points.are_in(curve) else curve.splines
 
 
-def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:
+def _parts(curve: Data, rows: Rows) -> Iterator[tuple[bpy.types.Spline, Rows]]:
     start = 0
     for spline in curve.splines:
         stop = start + (3 * len(spline.bezier_points) if spline.type == "BEZIER" else len(spline.points))
@@ -261,15 +261,15 @@ def _parts(curve: bpy.types.Curve, rows: Rows) -> Iterator[tuple[bpy.types.Splin
         start = stop
 
 
-def _set(curve: bpy.types.Curve, controls: bpy.types.bpy_prop_collection, name: str, rows: NDArray[np.float32]) -> None:
+def _set(curve: Data, controls: Any, name: str, rows: NDArray[np.float32]) -> None:
     if curve.override_library is None:
         controls.foreach_set(name, rows.reshape(-1))
-    else:  # of a library override foreach_set changes nothing
+    else:  # foreach_set has no effect on a library override
         for point, row in zip(controls, rows.tolist(), strict=True):
             setattr(point, name, row)
 
 
-def _set_types(points: bpy.types.bpy_prop_collection, name: str, types: NDArray[np.int32]) -> None:
+def _set_types(points: Any, name: str, types: NDArray[np.int32]) -> None:
     if points.id_data.override_library is None:
         points.foreach_set(name, types)
     else:
@@ -285,7 +285,7 @@ def _points(spline: bpy.types.Spline) -> NDArray[np.float32]:
     return places.reshape(-1, 4)
 
 
-def _read_handle_types(curve: bpy.types.Curve) -> NDArray[np.int32]:
+def _read_handle_types(curve: Data) -> NDArray[np.int32]:
     types = []
     for spline in _splines(curve):
         if spline.type == "BEZIER":

@@ -1,4 +1,4 @@
-"""What is simulated for an object: rods in world space and in metres, one per spline or strand of hair; a mesh is a net."""
+"""Describes an object for the simulation: rods in world space and metres, one per spline or strand of hair; a mesh is a net."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ...core.errors import array
 from . import nets, points, roots
 from .attachments import is_on_surface, key_of
 from .bundle import Bundle
-from .changes import key_of_length, steady_factors
+from .changes import constant_factors, key_of_length
 from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, strand_sizes
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
 from .poses import Array, metres_per_unit, pose_of
-from .rods import MATERIALS, bodies_that_move, is_net, poses_of
+from .rods import MATERIAL_VALUES, MATERIALS, bodies_that_move, is_net, poses_of, uses_elements
 from .sampling import SampledStrand
 from .shapes import (
     ALL,
@@ -34,23 +34,24 @@ from .shapes import (
     section_of,
     stiffness_along,
 )
-from .strands import SplineKind, Strand, make_strand
-from .tilts import FOLLOWED, Tilts, drawn_directors
+from .strands import Polyline, SplineKind, Strand, make_strand
+from .tilts import SUPPORTED_MODES, Tilts, drawn_directors
 
 
 def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
-    """The same at the start frame, where roots of hair take their seats."""
-    if roots.surface_of(obj) is not None:
-        rows = drawn_rows(obj.data)
+    """Poses at the start frame, where points on surfaces are located."""
+    surface = roots.surface_of(obj)
+    if surface is not None:
+        rows = _drawn(obj)
         pose = pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
         first = np.concatenate([[0], np.cumsum(strand_sizes(obj.data))[:-1]]).astype(np.int64)
-        roots.seat(roots.key_of(obj.tendril.uid), roots.surface_of(obj), scene, depsgraph, _world(rows[first], pose))
+        roots.locate(roots.key_of(obj.tendril.uid), surface, scene, depsgraph, _world(rows[first], pose))
     if any(is_on_surface(item) for item in obj.tendril.attachments):
         strands = _strands_of(obj, scene, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene))
         for number, item in enumerate(obj.tendril.attachments):
             if is_on_surface(item):
                 places = [strands[k].vertices[vertex] for k, vertex in attached_vertices(item, strands)]
-                roots.seat(key_of(obj.tendril.uid, number), item.target, scene, depsgraph, np.array(places))
+                roots.locate(key_of(obj.tendril.uid, number), item.target, scene, depsgraph, np.array(places))
     length = obj.tendril.length_factor
     return {**dict(poses_of(obj, scene, depsgraph)), key_of_length(obj.tendril.uid): np.array(length)}
 
@@ -58,8 +59,8 @@ def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy
 def describe_rod(
     obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows
 ) -> RodDescription:
-    """What is simulated for this object: the drawn shape `rows`, with its settings. `poses` are those of the start, see
-    `poses_of`; others don't matter. Raises TendrilError."""
+    """Describes the rods of an object with the drawn shape `rows`. `poses` are those of the start frame, see `start_poses_of`;
+    further ones are ignored. Raises TendrilError."""
     settings = obj.tendril
     world = _world(rows, poses[settings.uid])
     if obj.type == "MESH":
@@ -98,13 +99,13 @@ def _describe_hair(
     pose = poses[settings.uid]
     try:
         rods = _rods_at_once(obj, scene, bundle, pose)
-    except TendrilError:  # one by one, to say of which strand it is told
+    except TendrilError:  # one by one below, so that the error names the strand
         rods = None
     if rods is None:
         rods = _rods_one_by_one(obj, scene, strands, pose, rows)
     return HairDescription(
         kinds=spline_kinds(obj.data),
-        strands=tuple(strands),
+        strands=(),  # the bundle moves all of them together
         rods=tuple(rods),
         model=settings.model,
         drawn_layout=points.layout(obj.data),
@@ -116,7 +117,7 @@ def _describe_hair(
 
 
 def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle, pose: Array) -> list[Rod] | None:
-    """All rods of hair together; None if they are of a kind that is made one by one."""
+    """All rods of hair at once; None if their section requires one at a time."""
     settings, scale = obj.tendril, metres_per_unit(scene)
     if settings.section != "CIRCLE":
         return None
@@ -133,54 +134,60 @@ def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle,
 
 def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held: Iterable[Held]) -> dict[str, Any]:
     uid = obj.tendril.uid
-    apart = _apart(held)
+    apart = _by_kind(held)
     start_poses = {key: poses[key] for key in (uid, *(hold.follows for hold in apart["held"]))}
     return {
         "uid": uid,
         "rows": rows,
         **apart,
         "friction": obj.tendril.friction,
-        "elements": obj.tendril.elements if obj.tendril.model == "clothoid" and not is_net(obj) else 0,
+        "elements": obj.tendril.elements if uses_elements(obj) else 0,
         "pose": poses[uid],
         "start_poses": start_poses,
-        "seats": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
+        "surface_frames": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
         "start_length": float(poses.get(key_of_length(uid), 1.0)),
-        "steady": steady_factors(obj),
+        "constant": constant_factors(obj),
     }
 
 
-def _apart(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
-    """What something holds, what pulls on rigid bodies that move with the rods, and what only follows those."""
+def _by_kind(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
+    """Sorts held vertices into those that follow poses, and those attached to simulated bodies with or without acting on them."""
     kinds: dict[str, list[Held]] = {"held": [], "pulling": [], "riding": []}
     for one in held:
         kinds["held" if not one.body else "pulling" if one.pulls else "riding"].append(one)
     return {name: tuple(of_kind) for name, of_kind in kinds.items()}
 
 
-def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> list[Strand]:
-    """As drawn, of any kind of object."""
-    world, longest = _world(drawn_rows(obj.data), pose), obj.tendril.segment_length * metres_per_unit(scene)
+def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> Sequence[Polyline]:
+    """The drawn strands of an object of any type."""
+    world, longest = _world(_drawn(obj), pose), obj.tendril.segment_length * metres_per_unit(scene)
     if obj.type == "CURVE":
         return _strands(spline_kinds(obj.data), world, longest)
     world = world[: points.count(obj.data)]
     if obj.type == "MESH":
         return [nets.NetStrand(world, nets.edges_of(obj.data), longest)]
-    return list(Bundle(world, strand_sizes(obj.data), longest).strands)
+    return Bundle(world, strand_sizes(obj.data), longest).strands
+
+
+def _drawn(obj: bpy.types.Object) -> Rows:
+    rows = drawn_rows(obj.data)
+    assert rows is not None, "edits are accepted before a rod is described"
+    return rows
 
 
 def _world(rows: Rows, pose: Array) -> Array:
-    """Raises TendrilError for places that are not finite."""
+    """Raises TendrilError for coordinates that are not finite."""
     return array("points", rows.astype(np.float64) @ pose[:3, :3].T + pose[:3, 3], (None, 3), "draw points")
 
 
 def _held(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strands: list[Strand], poses: Mapping[str, Array]
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Polyline], poses: Mapping[str, Array]
 ) -> list[Held]:
     return find_held(obj, strands, poses, bodies_that_move(scene) if len(obj.tendril.attachments) else ())
 
 
 def _strands(kinds: tuple[SplineKind, ...], world: Array, longest: float) -> list[Strand]:
-    """`longest` (m) are the segments of rods; zero takes them as they are drawn."""
+    """Segments are at most `longest` (m); with zero the drawn edges are used."""
     strands: list[Strand] = []
     start = 0
     for number, kind in enumerate(kinds):
@@ -193,7 +200,7 @@ def _strands(kinds: tuple[SplineKind, ...], world: Array, longest: float) -> lis
 
 @contextmanager
 def _named(number: int, count: int) -> Iterator[None]:
-    """Says in which of several splines something is wrong."""
+    """Adds the number of the spline to errors if there are several."""
     try:
         yield
     except TendrilError as error:
@@ -203,9 +210,9 @@ def _named(number: int, count: int) -> Iterator[None]:
 
 
 def _rods_one_by_one(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Strand], pose: Array, rows: Rows
+    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Polyline], pose: Array, rows: Rows
 ) -> list[Rod]:
-    """With the number of the strand in which something is wrong."""
+    """Errors name the strand."""
     lines = rest_lines(obj.tendril, metres_per_unit(scene))
     rods = []
     for number, strand in enumerate(strands):
@@ -217,11 +224,11 @@ def _rods_one_by_one(
 def _rod_along(
     obj: bpy.types.Object,
     scene: bpy.types.Scene,
-    strand: Strand,
+    strand: Polyline,
     number: int,
     pose: Array,
     rows: Rows,
-    lines: Sequence[Strand],
+    lines: Sequence[Polyline],
 ) -> Rod:
     settings, scale = obj.tendril, metres_per_unit(scene)
     radius = radius_along(obj, strand, number, pose, scale)
@@ -244,8 +251,8 @@ def _tilts(obj: bpy.types.Object, kinds: tuple[SplineKind, ...], rows: Rows) -> 
     if not is_tilted(obj.data):
         return None
     mode = obj.data.twist_mode
-    if mode not in FOLLOWED:
-        raise TendrilError("the twist method", mode, "choose Minimum or Z-Up, or let the tilt not follow")
+    if mode not in SUPPORTED_MODES:
+        raise TendrilError("the twist method", mode, "choose Minimum or Z-Up, or disable Tilt Follows")
     return Tilts(kinds, mode, drawn_tilts(obj.data, rows))
 
 
@@ -269,11 +276,11 @@ def _describe_tied(
         break_force=settings.break_force or np.inf,
         break_moment=settings.break_moment or np.inf,
     )
-    once = {}  # where splines are tied they share what holds them
+    once: dict[int, Held] = {}  # tied splines share the holds of their common points
     for hold in held:
         vertex = int(point_of[hold.strand][hold.vertex])
         once.setdefault(vertex, replace(hold, strand=0, vertex=vertex, place=joined.points[vertex].copy()))
-    common.update(_apart(once.values()))
+    common.update(_by_kind(once.values()))
     return TiedDescription(
         kinds=kinds,
         strands=tuple(strands),
@@ -291,7 +298,7 @@ def _describe_mesh(
     settings, scale = obj.tendril, metres_per_unit(scene)
     count, edges = points.count(obj.data), nets.edges_of(obj.data)
     if not len(edges):
-        raise TendrilError("the mesh", "without edges", "draw at least one edge: a net is made of edges")
+        raise TendrilError("the mesh", "without edges", "draw at least one edge: the edges are the rods of the net")
     strand = nets.NetStrand(world[:count], edges, settings.segment_length * scale)
     net = nets.net_of_mesh(obj, strand, material_of(settings), rest_of_mesh(settings, strand, scale), scale)
     moved = np.flatnonzero(strand.of_control >= 0)
@@ -312,10 +319,4 @@ def _describe_mesh(
 def material_of(settings: bpy.types.PropertyGroup) -> Material:
     if settings.material != "CUSTOM":
         return Material.preset(MATERIALS[settings.material])
-    return Material(
-        young_modulus=settings.young_modulus,
-        density=settings.density,
-        poisson_ratio=settings.poisson_ratio,
-        damping_time=settings.damping_time,
-        strands=settings.strands,
-    )
+    return Material(**{name: getattr(settings, name) for name in MATERIAL_VALUES})

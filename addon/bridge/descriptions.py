@@ -1,4 +1,4 @@
-"""What one object brings into the simulation. Holds no reference to Blender's data."""
+"""Descriptions of rod objects for the simulation, without references to Blender's data."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ Rows = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Held:
-    """A vertex that goes where something goes."""
+    """A vertex that follows a pose."""
 
     strand: int
     vertex: int
     clamped: bool
-    place: Array  # (3,) m, where it is at the start
-    follows: str  # whose pose: the uid of the object, the key of an attachment, or that of roots
-    root: int = -1  # which of the points on the surface it is
-    body: str = ""  # the key of a rigid body that moves with the rods, if that is what it goes with
-    pulls: bool = False  # and pulls on
+    place: Array  # (3,) m, at the start
+    follows: str  # key of the pose: the uid of the object, or the key of an attachment or of roots
+    root: int = -1  # index of its point on the surface
+    body: str = ""  # key of the rigid body it follows, if that is simulated with the rods
+    pulls: bool = False  # whether it acts on that body
 
 
 @dataclass(frozen=True, kw_only=True)
 class RodDescription:
-    """Splines of a curve, a rod each."""
+    """A curve: one rod per spline."""
 
     uid: str  # of the object
     kinds: tuple[SplineKind, ...]
-    rows: Rows  # of the drawn shape, in its own space
+    rows: Rows  # of the drawn shape, in object space
     strands: tuple[Strand, ...]
-    rods: tuple[Rod | Net, ...]  # one for each strand; or one net of all of them
+    rods: tuple[Rod | Net, ...]  # one per strand, or one net
     held: tuple[Held, ...]
-    pulling: tuple[Held, ...]  # on rigid bodies
-    riding: tuple[Held, ...]  # on rigid bodies, without pulling on them
+    pulling: tuple[Held, ...]  # attached to rigid bodies and acting on them
+    riding: tuple[Held, ...]  # attached to rigid bodies without acting on them
     model: str
     friction: float
-    elements: int  # of each rod; 0: as many as its model takes
+    elements: int  # per rod; 0: chosen by the model
     pose: Array  # (4, 4) of the object at the start
-    start_poses: Mapping[str, Array]  # the same, and those of what it is attached to
-    seats: Mapping[str, Array]  # (k, 4, 4) frames of points on surfaces at the start, by the key of their mean
-    start_length: float  # the factor of growth at the start
-    steady: tuple[float | None, ...]  # factors that stay as they are, and None for those that do not
+    start_poses: Mapping[str, Array]  # of the object and of the targets of its attachments
+    surface_frames: Mapping[str, Array]  # (k, 4, 4) of points on surfaces at the start, by the key of their mean frame
+    start_length: float  # length factor at the start
+    constant: tuple[float | None, ...]  # factors; None for animated ones
 
-    tilts: Tilts | None = None  # if control points are to be tilted as the material turns
+    tilts: Tilts | None = None  # if the tilt of control points follows the material
 
     @cached_property
     def layout(self) -> tuple[tuple[str, int], ...]:
@@ -69,11 +69,11 @@ class RodDescription:
 
     @property
     def measured(self) -> bool:
-        """Whether it shows strains."""
+        """Whether it shows strains as attributes."""
         return False
 
     def bind(self, frame: Frame, first_rod: int) -> None:
-        """Takes notice of the frames of the rods as drawn."""
+        """Stores the material frames of the rods as drawn."""
         for k, strand in enumerate(self.strands, start=first_rod):
             strand.bind(frame.directors(k))
         if self.tilts is not None:
@@ -83,7 +83,7 @@ class RodDescription:
         return [(frame.positions(first_rod + k), frame.directors(first_rod + k)) for k in range(len(self.strands))]
 
     def shown(self, frame: Frame, first_rod: int, pose: Array, strains: Strains | None) -> Rows:
-        """The rows that show a frame on the object, which stands at `pose`."""
+        """The rows that show a frame on the object at `pose`."""
         if len(self.strands) == 1 and self.tilts is None:
             return in_space_of(pose, self.strands[0].controls(frame.positions(first_rod), frame.directors(first_rod)))
         frames = self._frames(frame, first_rod)
@@ -96,10 +96,10 @@ class RodDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class TiedDescription(RodDescription):
-    """Splines of a curve that are tied together to one net."""
+    """A curve whose splines are tied together to one net."""
 
-    point_of: tuple[NDArray[np.int64], ...]  # per strand: the net's point of each vertex
-    edge_of: tuple[NDArray[np.int64], ...]  # per strand: a segment of the net where each edge begins
+    point_of: tuple[NDArray[np.int64], ...]  # per strand: point of the net at each vertex
+    edge_of: tuple[NDArray[np.int64], ...]  # per strand: segment of the net at the start of each edge
 
     def bind(self, frame: Frame, first_rod: int) -> None:
         for strand, edges in zip(self.strands, self.edge_of, strict=True):
@@ -113,11 +113,11 @@ class TiedDescription(RodDescription):
 
 @dataclass(frozen=True, kw_only=True)
 class PointsDescription(RodDescription):
-    """Points of a mesh, or of hair, and attributes of them."""
+    """A mesh or hair: points with attributes."""
 
     drawn_layout: tuple[tuple[str, int], ...]
     ends: NDArray[np.int64]  # (m, 2) vertices of all edges
-    count: int  # of rows that are points; attributes follow
+    count: int  # of rows that are points; rows of attributes follow
 
     @cached_property
     def layout(self) -> tuple[tuple[str, int], ...]:
@@ -135,15 +135,15 @@ class PointsDescription(RodDescription):
         return points.with_attributes(places, values)
 
     def _places(self, frame: Frame, first: int, last: int, pose: Array) -> Rows:
-        """(count, 3) of the rods from the first to the last."""
+        """(count, 3) positions shown for the rods from the first to the last."""
         raise NotImplementedError
 
     def _at_points(self, of_vertices: Array) -> Array:
-        """(count,) what is known of vertices."""
+        """Values at vertices, interpolated to the (count,) points."""
         raise NotImplementedError
 
     def _at_vertices(self, of_edges: Array) -> Array:
-        """The mean of the edges that meet there."""
+        """Mean values of the edges that meet at each vertex."""
         n = int(self.ends.max()) + 1
         total = np.bincount(self.ends[:, 0], of_edges, n) + np.bincount(self.ends[:, 1], of_edges, n)
         return total / np.maximum(np.bincount(self.ends.ravel(), minlength=n), 1)
@@ -151,13 +151,13 @@ class PointsDescription(RodDescription):
 
 @dataclass(frozen=True, kw_only=True)
 class MeshDescription(PointsDescription):
-    """Points of a mesh: they are vertices of the net, but for those that have no edge."""
+    """A mesh as a net. Mesh vertices without edges are not part of it."""
 
     row: NDArray[np.int64]  # (k,) rows that move
-    vertex: NDArray[np.int64]  # (k,) with which of all vertices
+    vertex: NDArray[np.int64]  # (k,) vertex of the net for each
 
     def bind(self, frame: Frame, first_rod: int) -> None:
-        pass  # vertices are all it needs
+        pass  # rows depend on vertices only
 
     def _places(self, frame: Frame, first: int, last: int, pose: Array) -> Rows:
         places = self.rows[: self.count].copy()
@@ -172,7 +172,7 @@ class MeshDescription(PointsDescription):
 
 @dataclass(frozen=True, kw_only=True)
 class HairDescription(PointsDescription):
-    """Strands of hair, a rod each."""
+    """Hair: one rod per strand."""
 
     bundle: Bundle
 

@@ -1,10 +1,11 @@
-"""The force fields of a scene, as they are in each frame, as those of the core."""
+"""Blender's force fields in each frame, as fields of the core."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -23,7 +24,7 @@ WEIGHTS = ("gravity_weight", "field_weight", *(f"{kind}_weight" for kind in KIND
 _SHAPES = {"POINT": "point", "LINE": "line", "PLANE": "plane", "POINTS": "points", "SURFACE": "surface"}
 _FALLOFFS = {"SPHERE": "sphere", "TUBE": "tube", "CONE": "cone"}
 _SIDES = {"BOTH": "both", "POSITIVE": "positive", "NEGATIVE": "negative"}
-# What makes a field, of Blender's settings.
+# Blender's settings that define a field.
 _SETTINGS = (
     *("type", "shape", "strength", "flow", "noise", "seed", "linear_drag", "quadratic_drag", "harmonic_damping"),
     *("rest_length", "size", "use_gravity_falloff", "falloff_type", "falloff_power", "z_direction"),
@@ -33,7 +34,7 @@ _SETTINGS = (
 
 
 def fields_of(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object] = ()) -> list[bpy.types.Object]:
-    """The objects whose fields act on rods, those that act only on one of them included."""
+    """The objects whose fields act on at least one rod."""
     found = dict.fromkeys(_among(scene, scene.tendril.field_collection))
     for obj in rods:
         if obj.tendril.field_collection is not None:
@@ -47,14 +48,14 @@ def _among(scene: bpy.types.Scene, chosen: bpy.types.Collection | None) -> list[
 
 
 def key_of(obj: bpy.types.Object) -> str:
-    """Of what is known of a field, among poses."""
+    """The key of a field's state among poses."""
     return f"field {obj.name_full}"
 
 
 def read_fields(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, rods: Iterable[bpy.types.Object] = ()
 ) -> dict[str, Field]:
-    """All of them as they are now, by their keys, each as strong as the weights of the scene leave it."""
+    """All current fields by key, multiplied by the weights of the scene."""
     found = {}
     for obj in fields_of(scene, rods):
         evaluated = obj.evaluated_get(depsgraph)
@@ -66,19 +67,19 @@ def read_fields(
     return found
 
 
-def felt_fields(
+def fields_per_rod(
     scene: bpy.types.Scene,
     fields: Mapping[str, Field],
     rods: Mapping[str, bpy.types.Object],
     ids: Mapping[str, Sequence[int]],
 ) -> list[Field]:
-    """The fields that were read, as each rod feels them: weights and collections of its own count. `ids` are those of rods in the
-    core's scene, by the uids of objects."""
+    """Applies the rods' own weights and collections to the fields that were read. `ids` are the rods' ids in the core's scene, by
+    the uid of their object."""
     settings = {uid: _own_settings(rods[uid]) for uid in ids if uid in rods}
     if not any(collection or set(weights.values()) != {1.0} for collection, weights in settings.values()):
         return list(fields.values())
     shared = {key_of(obj) for obj in fields_of(scene)}
-    together: dict[tuple[str, float], list[int]] = {}  # rods, by the field they feel and how much it counts for them
+    together: dict[tuple[str, float], list[int]] = {}  # rods, by field and its weight for them
     for uid, (collection, weights) in settings.items():
         own = shared if collection is None else {key_of(obj) for obj in _among(scene, collection)}
         for key in own & fields.keys():
@@ -91,13 +92,13 @@ def felt_fields(
 
 
 def gravity_weights(rods: Mapping[str, bpy.types.Object], ids: Mapping[str, Sequence[int]]) -> dict[int, float]:
-    """How much gravity counts for rods of the core, of those for which it does not count as it is."""
+    """Weights of gravity other than 1, by the rods' ids in the core's scene."""
     own = {uid: rods[uid].tendril.gravity_weight for uid in ids if uid in rods}
     return {rod: weight for uid, weight in own.items() if weight != 1.0 for rod in ids[uid]}
 
 
 def weighted(field: Field, weight: float) -> Field:
-    """As strong as the weight leaves it. The damping of a harmonic field is a part of the critical one, whatever its strength."""
+    """The field multiplied by a weight. The damping of a harmonic field is a ratio of critical damping and does not change."""
     if weight == 1.0:
         return field
     damping = field.damping * weight if field.kind == "drag" else field.damping
@@ -110,7 +111,7 @@ def _own_settings(obj: bpy.types.Object) -> tuple[bpy.types.Collection | None, d
 
 
 def state_of(field: Field) -> Array:
-    """(4, 4) that are the same for the same field: where it is, and a check sum of all else."""
+    """A field as (4, 4) numbers that are equal for equal fields: its position and strength, and a checksum of all else."""
     told = field.numbers().tobytes() + b"".join(
         np.ascontiguousarray(of).tobytes() for of in (field.vertices, field.triangles) if of is not None
     )
@@ -125,7 +126,7 @@ def weight_of(scene: bpy.types.Scene, kind: str) -> float:
 
 
 def settings_of_fields(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object]) -> tuple[object, ...]:
-    """Those that are not animated."""
+    """Settings of the fields that are not animated."""
     shared, rods = scene.tendril, list(rods)
     weights = (shared.field_weight, *(getattr(shared, f"{kind}_weight") for kind in KINDS.values()))
     own = (obj.tendril.field_collection for obj in rods)
@@ -137,7 +138,7 @@ def settings_of_fields(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object])
 
 
 def _settings_of(obj: bpy.types.Object) -> tuple[object, ...]:
-    place = tuple(value for row in obj.matrix_basis for value in row)
+    place = tuple(value for row in obj.matrix_basis for value in row)  # type: ignore[attr-defined]
     return (*place, *(getattr(obj.field, name) for name in _SETTINGS))
 
 
@@ -146,8 +147,8 @@ def _is_animated(obj: bpy.types.Object) -> bool:
     return data is not None and (data.action is not None or len(data.drivers) > 0)
 
 
-def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
-    """What the field of an evaluated object is made of, if it has a shape; None if it has none that acts, as in Blender."""
+def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Any] | None:
+    """The mesh of a field of shape POINTS or SURFACE, as arguments of Field; None if the field has no effect without one."""
     shape = obj.field.shape
     if shape not in ("POINTS", "SURFACE"):
         return {}
@@ -159,11 +160,11 @@ def _mesh(obj: bpy.types.Object, scale: float) -> dict[str, Array] | None:
     return {"vertices": mesh.vertices, "triangles": mesh.triangles} if len(mesh.triangles) else None
 
 
-def _field(obj: bpy.types.Object, scene: bpy.types.Scene, mesh: dict[str, Array]) -> Field:
+def _field(obj: bpy.types.Object, scene: bpy.types.Scene, mesh: dict[str, Any]) -> Field:
     field, scale = obj.field, metres_per_unit(scene)
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     strength = field.strength
-    if field.noise > 0.0:  # by chance, but always the same in the same frame
+    if field.noise > 0.0:  # random, but the same for each frame
         strength += field.noise * np.random.default_rng((field.seed, scene.frame_current + 2**31)).uniform(-1.0, 1.0)
     damping, rest = 0.0, 0.0
     if field.type == "HARMONIC":

@@ -1,8 +1,8 @@
-"""Which points of a rod are held, and by what: attachments, pins, ends, and the surface that hair grows on."""
+"""Holds of a rod: attachments, pinned points, ends, and roots of hair on a surface."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -10,43 +10,43 @@ import numpy as np
 
 from ...core import TendrilError
 from . import points, roots
-from .attachments import LETS_GO_BELOW, is_on_surface, key_of
+from .attachments import RELEASE_THRESHOLD, is_on_surface, key_of
 from .curves import per_point, strand_sizes
 from .descriptions import Held
 from .poses import Array
 from .rigid_bodies import key_of as key_of_body
-from .strands import Strand
+from .strands import Polyline
 
-# Control points of at least this goal weight are pinned.
-PINNED_FROM = 0.5
+# Control points with at least this weight are pinned.
+PIN_THRESHOLD = 0.5
 
 
 def find_held(
-    obj: bpy.types.Object, strands: list[Strand], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
+    obj: bpy.types.Object, strands: Sequence[Polyline], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
 ) -> list[Held]:
-    """All that is held: by attachments, by weight, at the ends. What is named first is stronger. `moving` are the rigid bodies that
-    move with the rods."""
+    """All held vertices. If a vertex is held several times, attachments take precedence over pins by weight, and these over ends.
+    `moving` are the rigid bodies that move with the rods."""
     found: dict[tuple[int, int], Held] = {}
     settings = obj.tendril
     for number, attachment in enumerate(settings.attachments):
         key = key_of(settings.uid, number)
         if key not in poses:
             continue
-        for seat, (strand, vertex) in enumerate(attached_vertices(attachment, strands)):
-            if (strand, vertex) in found:
-                cure = "another attachment holds the same point: remove one of the two"
+        for seat, (index, vertex) in enumerate(attached_vertices(attachment, strands)):
+            if (index, vertex) in found:
+                cure = "another attachment holds the same point: remove one of them"
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
-            place = strands[strand].vertices[vertex].copy()
-            held = Held(strand, vertex, attachment.use_rotation, place, key)
+            place = strands[index].vertices[vertex].copy()
+            held = Held(index, vertex, attachment.use_rotation, place, key)
             if is_on_surface(attachment):
                 held = replace(held, root=seat)
             if attachment.target in moving:
                 held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
-            found[strand, vertex] = held
-    if settings.pin_influence < LETS_GO_BELOW:
+            found[index, vertex] = held
+    if settings.pin_influence < RELEASE_THRESHOLD:
         return list(found.values())
     for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
-        for point in np.flatnonzero(weights >= PINNED_FROM).tolist():
+        for point in np.flatnonzero(weights >= PIN_THRESHOLD).tolist():
             _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)
     if obj.type == "MESH":  # it has no ends
         return list(found.values())
@@ -57,14 +57,14 @@ def find_held(
             found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), number)
     for number, strand in enumerate(strands):
         for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
-            if hold != "FREE" and not (strand.closed and is_end):  # a ring has one seam, not two ends
+            if hold != "FREE" and not (strand.closed and is_end):  # a closed spline has no second end
                 vertex = len(strand.vertices) - 1 if is_end else 0
                 _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
     return list(found.values())
 
 
 def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
-    """Per spline, the weights of its control points; those of a mesh are one spline."""
+    """Pin weights of the control points of each spline; a mesh counts as one spline."""
     settings = obj.tendril
     if obj.type == "CURVE":
         return per_point(obj.data, "weight_softbody") if settings.pin_by_weight else ()
@@ -72,18 +72,20 @@ def pin_weights(obj: bpy.types.Object) -> Iterable[Array]:
         return ()
     weights = points.weights(obj, settings.pin_group)
     if weights is None:
-        raise TendrilError("pin group", settings.pin_group, f'"{obj.name}" has no such group: choose another')
+        raise TendrilError(
+            "pin group", settings.pin_group, f'"{obj.name}" has no group or attribute of this name: choose another'
+        )
     return [weights] if obj.type == "MESH" else np.split(weights, np.cumsum(strand_sizes(obj.data))[:-1])
 
 
 def _hold_if_free(
-    found: dict[tuple[int, int], Held], number: int, strand: Strand, vertex: int, clamped: bool, uid: str
+    found: dict[tuple[int, int], Held], number: int, strand: Polyline, vertex: int, clamped: bool, uid: str
 ) -> None:
     if (number, vertex) not in found:
         found[number, vertex] = Held(number, vertex, clamped, strand.vertices[vertex].copy(), uid)
 
 
-def attached_vertices(attachment: bpy.types.PropertyGroup, strands: list[Strand]) -> Iterator[tuple[int, int]]:
+def attached_vertices(attachment: bpy.types.PropertyGroup, strands: Sequence[Polyline]) -> Iterator[tuple[int, int]]:
     if attachment.spline >= len(strands):
         raise TendrilError("spline", attachment.spline, f"the last spline of the curve is {len(strands) - 1}")
     for number, strand in enumerate(strands):

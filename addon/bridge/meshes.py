@@ -1,4 +1,4 @@
-"""Meshes as modifiers and shape keys leave them."""
+"""Reads evaluated meshes: with modifiers and shape keys applied."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .poses import Array
 
 class EvaluatedMesh(NamedTuple):
     vertices: Array  # (n, 3) in world space, m
-    normals: Array  # (n, 3) of vertices, of no certain length
-    corners: NDArray[np.int32]  # the vertices of all faces in a row
+    normals: Array  # (n, 3) vertex normals, not normalized
+    corners: NDArray[np.int32]  # vertex indices of all face corners
     triangles: NDArray[np.int32]  # (m, 3)
 
 
 def read_mesh(evaluated: bpy.types.Object, scale: float, with_normals: bool = False) -> EvaluatedMesh:
-    """Of an evaluated object, with `scale` metres to a unit. Normals are left out, (0, 3), if nobody asks for them."""
+    """Reads the mesh of an evaluated object, with `scale` metres per unit. Without `with_normals`, `normals` is (0, 3)."""
     mesh = evaluated.to_mesh()
     try:
         mesh.calc_loop_triangles()

@@ -1,4 +1,4 @@
-"""A mesh as a net through its edges, and splines of a curve tied together to one."""
+"""Nets: a mesh whose edges are rods, and splines of a curve tied together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...core.describe.joining import Joined, join_curves
 from . import points
 from .poses import Array
 from .sampling import edges_in
-from .shapes import LEAST_STIFFNESS, constant_radius, section_of
+from .shapes import MIN_STIFFNESS, constant_radius, section_of
 from .strands import Strand
 
 Ints = NDArray[np.int64]
 
 
 class NetStrand:
-    """A mesh as others see a spline: its vertices are control points. Long edges are divided; vertices without edges stay."""
+    """A mesh as a Strand: its vertices are the control points. Long edges are divided; vertices without edges do not move."""
 
     closed = False
 
@@ -46,7 +46,7 @@ class NetStrand:
     def vertex_of(self, control: int) -> int:
         vertex = int(self.of_control[control])
         if vertex < 0:
-            raise TendrilError("point", control, "the vertex has no edge, and so is no part of the net")
+            raise TendrilError("point", control, "the vertex has no edge and is not part of the net: choose another")
         return vertex
 
     def along(self, values: Array) -> Array:
@@ -61,7 +61,7 @@ class NetStrand:
 
 
 def _divided(ends: Ints, count: int, pieces: Ints | None) -> tuple[Ints, Ints, Ints, Array]:
-    """Segments of divided edges; of each new point the vertices at both ends of its edge, and the part of the way."""
+    """Segments of divided edges; and for each new point both end vertices of its edge and its position between them, 0 to 1."""
     if pieces is None or pieces.max(initial=1) == 1:
         return ends, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     inner = pieces - 1
@@ -92,13 +92,13 @@ def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, material: Material, re
     settings = obj.tendril
 
     def per_segment(group: str) -> Array | float:
-        """The mean of the weights at both ends."""
+        """The mean weight of both ends of each segment."""
         if not group:
             return 1.0
         weights = points.weights(obj, group)
         if weights is None:
-            raise TendrilError("vertex group", group, f'"{obj.name}" has no such group: choose another')
-        return np.maximum(strand.along(weights)[strand.edges].mean(axis=1), LEAST_STIFFNESS)
+            raise TendrilError("vertex group", group, f'"{obj.name}" has no vertex group of this name: choose another')
+        return np.maximum(strand.along(weights)[strand.edges].mean(axis=1), MIN_STIFFNESS)
 
     shape = (
         {"section": section_of(settings, scale)}
@@ -119,7 +119,7 @@ def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, material: Material, re
 
 
 def tie(strands: Sequence[Strand], distance: float) -> tuple[Joined, tuple[Ints, ...], tuple[Ints, ...]]:
-    """The net of the strands, and per strand its points and segments."""
+    """Joins strands where they are closer than `distance` (m). Returns the net, and for each strand its points and segments."""
     closed = [strand.closed for strand in strands]
     joined = join_curves([strand.vertices for strand in strands], closed, distance)
     points_of, edges_of_strands = [], []
@@ -134,12 +134,12 @@ def tie(strands: Sequence[Strand], distance: float) -> tuple[Joined, tuple[Ints,
 
 
 def to_segments(joined: Joined, strands: Sequence[Strand], along: Sequence[float | Array]) -> Array:
-    """(m,) what is known at the vertices of strands, of the segments of the net they became: each is a piece of an edge."""
+    """Transfers values at the vertices of strands to the (m,) segments of the net; each segment is a piece of an edge."""
     of_edges = []
     for strand, values in zip(strands, along, strict=True):
         at = np.broadcast_to(values, len(strand.vertices))
         ends = np.roll(at, -1) if strand.closed else at[1:]
         of_edges.append(0.5 * (at[: len(ends)] + ends))
-    begins = np.flatnonzero(joined.edge_of >= 0)  # the others shrank to nothing
+    begins = np.flatnonzero(joined.edge_of >= 0)  # other edges have collapsed
     which = np.searchsorted(joined.edge_of[begins], np.arange(len(joined.edges)), side="right") - 1
     return np.concatenate(of_edges)[begins[which]]

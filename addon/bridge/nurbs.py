@@ -1,7 +1,7 @@
-"""NURBS as Blender draws them: a matrix from control points to points of the curve. Plain NumPy.
+"""NURBS evaluated as in Blender: a matrix from control points to points of the curve. Plain NumPy.
 
-The rod of a NURBS spline must not depend on the version of Blender (versions differ in how many points they draw), so
-the curve is evaluated here. Its shape is Blender's own: a test compares the two.
+Versions of Blender differ in the number of points they evaluate. The rod must not depend on the version, so the curve is evaluated
+here. A test compares the shape with Blender's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Knots:
-    """The kind of a NURBS spline, in Blender's terms."""
+    """Options of a NURBS spline that define its knot vector, with Blender's names."""
 
     order: int
     cyclic: bool
@@ -25,14 +25,14 @@ class Knots:
     bezier: bool
 
     def fits(self, count: int) -> bool:
-        """Whether the kind makes sense with that many control points; if not, Blender draws the control polygon."""
+        """Whether the options are valid for this number of control points; if not, Blender draws the control polygon."""
         if count < self.order or (self.bezier and not self.endpoint and count <= self.order):
             return False
         return not (self.bezier and self.cyclic) or count % (self.order - 1) == 0
 
 
 def basis(count: int, kind: Knots, resolution: int) -> tuple[Indices, Array]:
-    """Which control points make each point of the curve, (n, order), and with which weights, (n, order)."""
+    """For each point of the curve, indices of its control points (n, order) and the basis functions (n, order)."""
     knots = _knot_vector(count, kind)
     degree = kind.order - 1
     wrapped = count + degree if kind.cyclic else count
@@ -49,7 +49,7 @@ def basis(count: int, kind: Knots, resolution: int) -> tuple[Indices, Array]:
 
 
 def _basis_functions(u: Array, span: Indices, knots: Array, order: int) -> Array:
-    """Cox and de Boor's recursion for all u at once: the `order` functions that do not vanish in the span."""
+    """Cox-de Boor recursion for all u at once: the `order` functions that do not vanish in the span."""
     values = np.zeros((len(u), order))
     values[:, 0] = 1.0
     for degree in range(1, order):
@@ -65,7 +65,7 @@ def _basis_functions(u: Array, span: Indices, knots: Array, order: int) -> Array
 
 
 def _knot_vector(count: int, kind: Knots) -> Array:
-    """Blender's rules: inner knots come once, or degree times for Bezier knots; endpoint knots repeat 0 at the head."""
+    """Blender's knot vector: inner knots are simple, or repeated degree times (Bezier); endpoint knots repeat 0 at the start."""
     order, cyclic = kind.order, kind.cyclic
     size = count + order + (order - 1 if cyclic else 0)
     repeat = order - 1 if kind.bezier else 1

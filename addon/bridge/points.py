@@ -1,10 +1,12 @@
-"""Meshes and hair Curves: data whose points lie in one attribute, and attributes of what a rod feels, for shading.
+"""Meshes and hair Curves: data whose points are one attribute, and attributes with tension and twist for shading.
 
-Rows are the points, and after them, where the data has the attributes, these one after the other, three values to a row. So
-caches keep them without knowing of them.
+Rows (r, 3) are the points. If the data has the attributes, their values follow one after the other, three per row, so that caches
+store them like points.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import bpy
 import numpy as np
@@ -12,29 +14,30 @@ from numpy.typing import NDArray
 
 from ...core import TendrilError
 
+Data = Any  # Mesh, Curves or Curve: which one is known at run time
 Rows = NDArray[np.float32]
 Values = NDArray[np.float64]
 
-# Each look into bpy.types takes as long as writing the points of a short rope.
+# Access to bpy.types is as slow as writing the points of a short rope.
 _MESH, _CURVES = bpy.types.Mesh, bpy.types.Curves
 
 # Newtons, and radians per metre.
 ATTRIBUTES = ("tension", "twist")
 
 
-def are_in(data: bpy.types.ID) -> bool:
+def are_in(data: Data) -> bool:
     return isinstance(data, (_MESH, _CURVES))
 
 
-def count(data: bpy.types.ID) -> int:
+def count(data: Data) -> int:
     return len(data.vertices if isinstance(data, _MESH) else data.points)
 
 
-def has_attributes(data: bpy.types.ID) -> bool:
+def has_attributes(data: Data) -> bool:
     return all(name in data.attributes for name in ATTRIBUTES)
 
 
-def row_count(data: bpy.types.ID) -> int:
+def row_count(data: Data) -> int:
     n = count(data)
     return n + rows_of_attributes(n) if has_attributes(data) else n
 
@@ -43,14 +46,14 @@ def rows_of_attributes(n: int) -> int:
     return -(-len(ATTRIBUTES) * n // 3)
 
 
-def layout(data: bpy.types.ID) -> tuple[tuple[str, int], ...]:
-    """What must agree for rows to be written."""
+def layout(data: Data) -> tuple[tuple[str, int], ...]:
+    """Two objects with equal layouts have the same rows."""
     if isinstance(data, _MESH):
         return ("MESH", row_count(data)), ("EDGES", len(data.edges))
     return ("HAIR", row_count(data)), ("STRANDS", len(data.curves))
 
 
-def read_rows(data: bpy.types.ID) -> Rows:
+def read_rows(data: Data) -> Rows:
     n = count(data)
     rows = np.zeros((row_count(data), 3), dtype=np.float32)
     _get(data, "position", "vector", rows[:n].reshape(-1))
@@ -63,10 +66,12 @@ def read_rows(data: bpy.types.ID) -> Rows:
 
 def check_count(rows: Rows, least: int) -> None:
     if len(rows) < least:
-        raise TendrilError("the curve", "points", "it has other points than were simulated: go to the start frame")
+        raise TendrilError(
+            "the curve", "points", "its number of points has changed since the simulation: go to the start frame"
+        )
 
 
-def write_rows(data: bpy.types.ID, rows: Rows) -> None:
+def write_rows(data: Data, rows: Rows) -> None:
     n = count(data)
     check_count(rows, n)
     if isinstance(data, _MESH):
@@ -83,14 +88,14 @@ def write_rows(data: bpy.types.ID, rows: Rows) -> None:
 
 
 def with_attributes(places: Rows, values: list[Values]) -> Rows:
-    """Rows of points (n, 3) and the attributes (n,) of them."""
+    """Appends attributes (n,) to the rows of points (n, 3)."""
     extra = np.zeros(3 * rows_of_attributes(len(places)), dtype=np.float32)
     together = np.concatenate(values)
     extra[: len(together)] = together
     return np.concatenate([places, extra.reshape(-1, 3)])
 
 
-def set_attributes(data: bpy.types.ID, wanted: bool) -> None:
+def set_attributes(data: Data, wanted: bool) -> None:
     for name in ATTRIBUTES:
         if wanted and name not in data.attributes:
             data.attributes.new(name, "FLOAT", "POINT")
@@ -99,7 +104,7 @@ def set_attributes(data: bpy.types.ID, wanted: bool) -> None:
 
 
 def weights(obj: bpy.types.Object, name: str) -> Values | None:
-    """A weight for each point: of a vertex group of that name, or of an attribute; None if there is none."""
+    """Weights of all points from the vertex group or attribute of this name; None if there is none."""
     data = obj.data
     if isinstance(data, _MESH) and name in obj.vertex_groups:
         group = obj.vertex_groups[name].index
@@ -117,7 +122,7 @@ def weights(obj: bpy.types.Object, name: str) -> Values | None:
     return values.astype(np.float64)
 
 
-def _get(data: bpy.types.ID, name: str, field: str, out: NDArray[np.float32]) -> None:
+def _get(data: Data, name: str, field: str, out: NDArray[np.float32]) -> None:
     if len(out):  # data without points has no attributes
         column = np.empty(len(out), dtype=np.float32)
         data.attributes[name].data.foreach_get(field, column)

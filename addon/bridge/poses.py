@@ -1,4 +1,4 @@
-"""Where objects stand: matrices (4, 4) from their own space to world space in metres."""
+"""Poses of objects: matrices (4, 4) from object space to world space in metres."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...core import TendrilError
 
 Array = NDArray[np.float64]
 
-# Below it, single precision can't hold the coordinates of what is seen any more.
+# With a smaller scale, single precision can't represent the coordinates of points on the object.
 SMALLEST_SCALE = 1e-9
 
 
@@ -34,25 +34,25 @@ def _scaled(matrix_world: object, scale: float) -> Array:
 
 
 def same(pose: Array, other: Array | None) -> bool:
-    """Bytes first: that takes a fraction of the time that NumPy needs to compare so few numbers."""
+    """Compares bytes first, which is much faster than NumPy for so few numbers."""
     return pose is other or (other is not None and (pose.tobytes() == other.tobytes() or np.array_equal(pose, other)))
 
 
 def pose_of(matrix_world: Matrix, scene: bpy.types.Scene) -> Array:
-    """Not to be written to: for what stands still it is the same array again."""
+    """Read-only: an object that does not move gets the same array again."""
     return _pose(matrix_world.copy().freeze(), metres_per_unit(scene))
 
 
 @functools.lru_cache(maxsize=512)
 def _pose(matrix: Matrix, scale: float) -> Array:
-    pose = _scaled(matrix.copy(), scale)  # before Blender 5.0 NumPy can't read a frozen matrix
+    pose = _scaled(matrix.copy(), scale)  # NumPy can't read a frozen matrix before Blender 5.0
     _check_scale(pose, "the object's scale")
     pose.flags.writeable = False
     return pose
 
 
 def rigid_pose(pose: Array, field: str) -> Array:
-    """Place and rotation alone: what hangs on it is not stretched along."""
+    """The pose without scale and shear: what is attached to it is not stretched."""
     _check_scale(pose, field)
     rigid = pose.copy()
     rigid[:3, :3] = nearest_rotation(pose[:3, :3])
@@ -60,18 +60,18 @@ def rigid_pose(pose: Array, field: str) -> Array:
 
 
 def moved_since(start: Array, pose: Array) -> tuple[Array, Array]:
-    """The way from one pose to another (4, 4), and the rotation of it (3, 3)."""
+    """The transform (4, 4) from one pose to another, and its rotation (3, 3)."""
     moved = pose @ inverse(start)
-    # An object that is also scaled or sheared over time turns its clamps without deforming them.
+    # Clamps rotate with an object whose scale or shear is animated, without deforming.
     return moved, nearest_rotation(moved[:3, :3])
 
 
 def inverse(pose: Array) -> Array:
-    return _inverse(pose.tobytes())[0]  # most things stand still
+    return _inverse(pose.tobytes())[0]  # cached: most objects do not move
 
 
 def in_space_of(pose: Array, world: Array) -> NDArray[np.float32]:
-    """Places of the world, as what stands at the pose has them."""
+    """World positions (n, 3) in the space of an object at this pose."""
     _, turned, shift, elsewhere = _inverse(pose.tobytes())
     if elsewhere:
         world = np.dot(world, turned)
@@ -81,9 +81,10 @@ def in_space_of(pose: Array, world: Array) -> NDArray[np.float32]:
 
 @functools.lru_cache(maxsize=512)
 def _inverse(data: bytes) -> tuple[Array, Array, Array, bool]:
-    """The inverse (4, 4), as it is multiplied with rows of places: (3, 3), (3,); and whether it moves anything.
+    """The inverse (4, 4); its linear part transposed (3, 3), for products with rows, and its translation (3,); and whether it
+    differs from the identity.
 
-    By the cofactors, in plain numbers: LAPACK wakes threads for these few, which takes milliseconds on a busy machine."""
+    Computed by cofactors in plain Python: LAPACK would start threads for this, which takes milliseconds on a busy machine."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = np.frombuffer(data).reshape(4, 4).tolist()
     rows = [
         [e * i - f * h, c * h - b * i, b * f - c * e],
@@ -105,7 +106,7 @@ def nearest_rotation(matrix: Array) -> Array:
 
 def _check_scale(pose: Array, field: str) -> None:
     if not _is_usable(pose.tobytes()):
-        raise TendrilError(field, 0.0, "it is flat along an axis: give it a scale above zero")
+        raise TendrilError(field, 0.0, "it is zero along an axis: give it a scale above zero")
 
 
 @functools.lru_cache(maxsize=512)

@@ -1,5 +1,5 @@
-"""How something changes from a rod's start to its end, drawn as a curve. Blender keeps such curves in nodes, so each rod that wants
-them has a hidden group of three."""
+"""Curves that define how a property varies from a rod's start to its end. Blender stores curve widgets in nodes, so a rod that uses
+profiles has a hidden node group with three of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from .poses import Array
 
 NAMES = ("Radius", "Stiffness", "Mass")
-SHOWN, LARGEST = 2.0, 10.0  # what the widget shows at first, so that 1 is half way up; and what can be drawn
+SHOWN, LARGEST = 2.0, 10.0  # the initial view of the widget, in which 1 is at half height; and the largest value
 SAMPLES = 65
 
 
 def make(obj: bpy.types.Object) -> bpy.types.NodeTree:
-    """Curves that change nothing yet."""
+    """New curves with the constant factor 1."""
     tree = bpy.data.node_groups.new(f".{obj.name} Along the Rod", "ShaderNodeTree")
     for name in NAMES:
         node = tree.nodes.new("ShaderNodeFloatCurve")
@@ -34,7 +34,7 @@ def node_of(settings: bpy.types.PropertyGroup, name: str) -> bpy.types.Node | No
 
 
 def along(settings: bpy.types.PropertyGroup, name: str, way: Array) -> Array | float:
-    """The factor at parts of the way from start to end, 0 to 1."""
+    """The factor at relative arc lengths from start to end, 0 to 1."""
     samples = sampled(settings, name)
     return 1.0 if samples is None else np.interp(way, np.linspace(0.0, 1.0, len(samples)), samples)
 

@@ -1,4 +1,4 @@
-"""Blender's rigid bodies as they are set: who takes part, mass, inertia, where they stand."""
+"""Blender's rigid bodies and their settings: which take part, with mass, inertia, shape and pose."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ...core import Body, Box, Capsule, Cone, Cylinder, Hull, Mesh, Sphere, Tend
 from ...core.contact.bodies.rotation import orthonormal
 from .poses import Array, metres_per_unit
 
-# Rods and bodies exchange forces at least so often a second: less often, ropes under load become springy or explode.
+# Minimum rate at which rods and bodies exchange forces, Hz. At lower rates loaded ropes become too soft or unstable.
 EXCHANGES_PER_SECOND = 240.0
-FASTEST = 32767  # frames a second, the most that Blender takes: each exchange is one of a hidden scene
-# Blender takes rigid bodies of meshes alone.
+MAX_FRAME_RATE = 32767  # Blender's limit: each exchange is a frame of a hidden scene
+# Only meshes can be rigid bodies in Blender.
 BODY_TYPE = "MESH"
 
 
 class Mover:
-    """The way of a body since the start, as the core asks for it: a function of time that gives the place of now."""
+    """The motion of a body since the start, as the function of time that the core expects; it returns the current pose."""
 
     def __init__(self, start: Matrix, scale: float) -> None:
         self._scale, self._start = scale, rotations_of([start])[0]
@@ -31,7 +31,7 @@ class Mover:
         self.put(self._origin, self._start)
 
     def put(self, place: Array, rotation: Array) -> None:
-        """In metres."""
+        """Sets the current pose, in metres."""
         turned = rotation @ self._start.T
         self._now = (place - turned @ self._origin, turned)
 
@@ -39,7 +39,7 @@ class Mover:
         return self._now
 
     def rider(self, place: Array, turning: bool) -> Callable[[float], Array | tuple[Array, Array]]:
-        """The way of a point that was at this place (m) at the start; with its rotation, if it is turning."""
+        """The motion of a point of the body that was at `place` (m) at the start, with the rotation of the body if `turning`."""
 
         def way(_time: float) -> Array | tuple[Array, Array]:
             position = self._now[0] + self._now[1] @ place
@@ -50,29 +50,29 @@ class Mover:
 
 @dataclass(frozen=True)
 class BodiesDescription:
-    """The rigid bodies at the start frame. Holds no reference to Blender's data."""
+    """The rigid bodies at the start frame, without references to Blender's data."""
 
-    described: Mapping[str, Body]  # those that rods act on, by their keys: the k-th is the k-th of the core's scene
-    dynamic: Mapping[
-        str, Matrix
-    ]  # the same, and then others that forces move, as they stand in units of the scene, with scale
-    fixed: Mapping[str, Matrix]  # those that no force moves
-    pulled: frozenset[str]  # those that rods are attached to
-    movers: Mapping[str, Mover]  # where the dynamic ones are while the simulation runs, as many
+    described: Mapping[str, Body]  # bodies that rods act on, by key, in the order of the core's scene
+    # World matrices in scene units and with scale, by key. Dynamic bodies begin with those that are described.
+    dynamic: Mapping[str, Matrix]
+    fixed: Mapping[str, Matrix]  # bodies that no force moves
+    pulled: frozenset[str]  # keys of bodies that rods are attached to
+    movers: Mapping[str, Mover]  # motion of the dynamic bodies while the simulation runs, in the same order
     settings: tuple[object, ...]
-    exchanges: int  # in a frame
+    exchanges: int  # per frame
     time_scale: float
     metres_per_unit: float
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """Equal for equal bodies; what the core knows of them is in its own."""
-        places = tuple((key, *(tuple(row) for row in m)) for key, m in (*self.dynamic.items(), *self.fixed.items()))
+        """Equal for equal bodies. The described bodies are in the fingerprint of the core's scene."""
+        every = (*self.dynamic.items(), *self.fixed.items())
+        places = tuple((key, *(tuple(row) for row in m)) for key, m in every)  # type: ignore[attr-defined]
         return places, self.settings, self.exchanges
 
 
 def key_of(obj: bpy.types.Object) -> str:
-    """Tells a body from all other objects, whatever it is called: one that Tendril moves also in another session."""
+    """The key of a body, independent of its name. For bodies that Tendril moves it is valid in other sessions as well."""
     return f"body {obj.tendril_body.uid or obj.session_uid}"
 
 
@@ -83,16 +83,16 @@ def read_bodies(
     pushed: Collection[bpy.types.Object],
     pulled: Collection[bpy.types.Object],
 ) -> BodiesDescription:
-    """As they are now, where rods act on those that are pushed and are attached to those that are pulled. Raises TendrilError for
-    one that can't be followed."""
-    standing = {obj: obj.evaluated_get(depsgraph).matrix_world.copy() for obj in bodies_in(scene)}
-    dynamic = sorted((obj for obj in standing if is_dynamic(obj)), key=lambda obj: obj not in pushed)
+    """Describes the current rigid bodies; rods act on those in `pushed` and are attached to those in `pulled`. Raises TendrilError
+    for a body that can't be simulated."""
+    matrices = {obj: obj.evaluated_get(depsgraph).matrix_world.copy() for obj in bodies_in(scene)}
+    dynamic = sorted((obj for obj in matrices if is_dynamic(obj)), key=lambda obj: obj not in pushed)
     scale = metres_per_unit(scene)
     return BodiesDescription(
         described={key_of(obj): describe_body(obj, scene, depsgraph) for obj in dynamic if obj in pushed},
-        dynamic={key_of(obj): standing[obj] for obj in dynamic},
-        movers={key_of(obj): Mover(standing[obj], scale) for obj in dynamic},
-        fixed={key_of(obj): matrix for obj, matrix in standing.items() if obj not in dynamic},
+        dynamic={key_of(obj): matrices[obj] for obj in dynamic},
+        movers={key_of(obj): Mover(matrices[obj], scale) for obj in dynamic},
+        fixed={key_of(obj): matrix for obj, matrix in matrices.items() if obj not in dynamic},
         pulled=frozenset(key_of(obj) for obj in pulled),
         settings=settings_of_bodies(scene),
         exchanges=exchanges_per_frame(scene, substeps),
@@ -102,18 +102,18 @@ def read_bodies(
 
 
 def fixed_poses(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
-    """Where those bodies are now that forces do not move."""
+    """Current world matrices of the bodies that no force moves."""
     fixed = (obj for obj in bodies_in(scene) if not is_dynamic(obj))
     return {key_of(obj): obj.evaluated_get(depsgraph).matrix_world.copy() for obj in fixed}
 
 
 def pushes(scene: bpy.types.Scene) -> bool:
-    """Whether rods push the bodies they touch."""
+    """Whether contact with rods moves bodies."""
     return scene.tendril.use_rigid_bodies and scene.tendril.push_bodies
 
 
 def pulled(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> bool:
-    """Whether the rod pulls on what it is attached to."""
+    """Whether the rod acts on the body it is attached to."""
     target = attachment.target
     if not attachment.use_pull or target is None or world_of(scene) is None or not is_dynamic(target):
         return False
@@ -121,7 +121,7 @@ def pulled(attachment: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> bool:
 
 
 def world_of(scene: bpy.types.Scene) -> bpy.types.RigidBodyWorld | None:
-    """The scene's rigid body world, if bodies move in it."""
+    """The scene's rigid body world, if it is enabled."""
     world = scene.rigidbody_world
     return world if world is not None and world.enabled and world.collection is not None else None
 
@@ -129,7 +129,7 @@ def world_of(scene: bpy.types.Scene) -> bpy.types.RigidBodyWorld | None:
 def bodies_in(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """All rigid bodies of the scene, active and passive."""
     world = world_of(scene)
-    if world is not None:
+    if world is not None and world.collection is not None:
         present = set(scene.objects)
         for obj in world.collection.objects:
             if obj.type == BODY_TYPE and obj.rigid_body is not None and obj in present:
@@ -137,8 +137,8 @@ def bodies_in(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
 
 
 def is_dynamic(obj: bpy.types.Object) -> bool:
-    """Whether forces move it: it is active, and neither animated nor switched off. A body that Tendril moves is one, though it is
-    shown as an animated one meanwhile."""
+    """Whether forces move the body: it is active, enabled and not animated. A body that Tendril moves counts as well, although it
+    is set to Animated meanwhile."""
     body = obj.rigid_body
     if body is None or body.type != "ACTIVE":
         return False
@@ -151,7 +151,7 @@ def dynamic_bodies(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
 
 
 def describe_body(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Body:
-    """A rigid body of the core that weighs and turns like Blender's. Raises TendrilError for one that can't be followed."""
+    """A body of the core with the mass and inertia of Blender's. Raises TendrilError for one that can't be simulated."""
     body, scale = obj.rigid_body, metres_per_unit(scene)
     matrix = obj.evaluated_get(depsgraph).matrix_world
     return Body(
@@ -170,7 +170,7 @@ def describe_body(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.
 
 
 def rotations_of(matrices: list[Matrix]) -> Array:
-    """(B, 3, 3) to more digits than Blender keeps, without scale."""
+    """(B, 3, 3) without scale, orthonormal in double precision."""
     turned = np.array([matrix.to_quaternion().to_matrix() for matrix in matrices], dtype=np.float64).reshape(-1, 3, 3)
     return orthonormal(turned)
 
@@ -178,7 +178,7 @@ def rotations_of(matrices: list[Matrix]) -> Array:
 def shape_of(
     obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, scale: float
 ) -> Box | Capsule | Cone | Cylinder | Hull | Mesh | Sphere:
-    """What rods run into, in the body's axes and in metres."""
+    """The collision shape in the body's frame, in metres."""
     size, shape = _size(obj, depsgraph) * scale, obj.rigid_body.collision_shape
     width = max(size[0], size[1])
     if shape == "SPHERE":
@@ -195,20 +195,20 @@ def shape_of(
         vertices, triangles = _surface(obj, depsgraph)
         try:
             return Hull(vertices * scale) if shape == "CONVEX_HULL" else Mesh(vertices * scale, triangles)
-        except TendrilError:  # it is flat, or has no faces
+        except TendrilError:  # it is planar, or has no faces
             pass
     return Box(np.maximum(size, 1e-3 * size.max()))
 
 
 def thickness_of(obj: bpy.types.Object) -> float:
-    """How far from its mesh others stay, in units of the scene: Blender lays the margin around these shapes if it is chosen, and
-    into all others."""
+    """The distance that others keep from its mesh, in scene units: Blender adds the margin outside of these shapes if it is
+    enabled, and inside of all others."""
     body = obj.rigid_body
     return body.collision_margin if body.use_margin and body.collision_shape in ("CONVEX_HULL", "MESH", "CONE") else 0.0
 
 
 def settings_of_bodies(scene: bpy.types.Scene) -> tuple[object, ...]:
-    """All that makes a difference, quick enough for drawing a panel."""
+    """All settings that affect the motion of bodies. Fast enough to be called when a panel is drawn."""
     world = world_of(scene)
     if world is None:
         return ()
@@ -228,7 +228,7 @@ def constraints_in(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
 
 
 def values_of(struct: bpy.types.bpy_struct, skip: tuple[str, ...] = ()) -> dict[str, object]:
-    """All that can be set of something, by name."""
+    """All writable properties, by name."""
     values: dict[str, object] = {}
     for prop in struct.bl_rna.properties:
         if not prop.is_readonly and prop.identifier not in skip and prop.type != "COLLECTION":
@@ -238,18 +238,18 @@ def values_of(struct: bpy.types.bpy_struct, skip: tuple[str, ...] = ()) -> dict[
 
 
 def exchanges_per_frame(scene: bpy.types.Scene, substeps: int) -> int:
-    """How often rods and bodies exchange forces: as often as Blender or the rods step, and often enough."""
+    """How often rods and bodies exchange forces: at the rate of Blender's or the rods' substeps, and at the minimum rate."""
     world, rate = world_of(scene), scene.render.fps / scene.render.fps_base
     enough = math.ceil(EXCHANGES_PER_SECOND * (world.time_scale if world else 1.0) / rate - 1e-9)
-    most = max(FASTEST // scene.render.fps, 1)
+    most = max(MAX_FRAME_RATE // scene.render.fps, 1)
     return min(max(enough, substeps, world.substeps_per_frame if world else 1), most)
 
 
 def inertia_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
-    """(3,) kg m2 in units of the scene: what Blender makes of the shape, whose centre of mass is the object's origin. It does so
-    before it gives the shape the scale of the object."""
-    body, stretched = obj.rigid_body, obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
-    size = _size(obj, depsgraph) / np.abs(np.array(stretched, dtype=np.float64))
+    """Diagonal inertia (3,) in kg and scene units, as Blender computes it from the shape before the object's scale is applied. The
+    centre of mass is the object's origin."""
+    body, scaling = obj.rigid_body, obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
+    size = _size(obj, depsgraph) / np.abs(np.array(scaling, dtype=np.float64))
     shape, mass, margin = body.collision_shape, body.mass, body.collision_margin if body.use_margin else 0.04
     if shape == "SPHERE":
         return np.full(3, 0.1 * mass * size.max() ** 2)
@@ -271,20 +271,20 @@ def inertia_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
 def _size(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Array:
     size = np.array(obj.evaluated_get(depsgraph).dimensions, dtype=np.float64)
     if not np.all(np.isfinite(size)) or size.max() <= 0.0:
-        raise TendrilError(f'the mesh of "{obj.name}"', "empty", "a rigid body needs a mesh with some size")
+        raise TendrilError(f'the mesh of "{obj.name}"', "empty", "a rigid body needs a mesh of non-zero size")
     return size
 
 
 def _surface(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Array, NDArray[np.int32]]:
-    """Vertices (n, 3) in the object's axes, with its scale, and triangles (m, 3)."""
+    """Vertices (n, 3) in the object's frame, with its scale, and triangles (m, 3)."""
     mesh = obj.data if obj.rigid_body.mesh_source == "BASE" else obj.evaluated_get(depsgraph).data
     mesh.calc_loop_triangles()
     places = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
     mesh.vertices.foreach_get("co", places)
     mesh.loop_triangles.foreach_get("vertices", triangles)
-    stretched = obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
-    return places.reshape(-1, 3).astype(np.float64) * np.array(stretched, dtype=np.float64), triangles.reshape(-1, 3)
+    scaling = obj.evaluated_get(depsgraph).matrix_world.decompose()[2]
+    return places.reshape(-1, 3).astype(np.float64) * np.array(scaling, dtype=np.float64), triangles.reshape(-1, 3)
 
 
 def _box(mass: float, size: Array) -> Array:
@@ -293,7 +293,7 @@ def _box(mass: float, size: Array) -> Array:
 
 
 def _rate(damping: float) -> float:
-    """Blender's damping is the part of the speed that is lost in a second."""
+    """Blender's damping is the fraction of the speed lost per second; the core's is a rate in 1/s."""
     return -math.log(max(1.0 - damping, 1e-12))
 
 

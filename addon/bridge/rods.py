@@ -1,22 +1,27 @@
-"""Which objects are rods, and where they stand."""
+"""Which objects are rods, and their poses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import bpy
 
 from ...core import Material
+from ...core.describe.model import model_records
 from . import roots
 from .attachments import attached_poses
 from .poses import Array, pose_of
 from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
 
-# Blender's names for what the core calls otherwise.
+# The core's names of the materials, by their identifiers in Blender.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
+# Properties of a rod that a material sets, and the user for a custom material. The core's Material has the same names.
+MATERIAL_VALUES = ("young_modulus", "poisson_ratio", "density", "damping_time", "strands")
 
-# Kinds of objects that rods are made of.
+# Types of objects that can be rods.
 KINDS = ("CURVE", "CURVES", "MESH")
+
+Owners = Mapping[bpy.types.ID, bpy.types.Object]  # the rod that moves a curve, by the curve
 
 
 def is_rod(obj: bpy.types.Object | None) -> bool:
@@ -24,26 +29,32 @@ def is_rod(obj: bpy.types.Object | None) -> bool:
 
 
 def is_net(obj: bpy.types.Object) -> bool:
-    """Of rods: whether this one is simulated as a net."""
+    """Whether a rod object is simulated as a net."""
     return obj.type == "MESH" or (obj.type == "CURVE" and obj.tendril.tie_splines)
 
 
+def uses_elements(obj: bpy.types.Object) -> bool:
+    """Whether the number of elements of the rod can be chosen."""
+    chosen = obj.tendril.model  # empty if the model is not registered
+    return not is_net(obj) and any(record.elements for record in model_records() if record.name == chosen)
+
+
 def rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:
-    """Rods that can be simulated: those of linked libraries belong to another file."""
+    """Rods that can be simulated. Objects and curves of linked libraries can't."""
     for obj in own_rods_in(objects):
         if obj.data.library is None:
             yield obj
 
 
 def own_rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:
-    """Rods of this file; the curves of some may be of another."""
+    """Rods whose object belongs to this file; their curves may belong to another one."""
     for obj in objects:
         if obj.type in KINDS and obj.tendril.enabled and obj.library is None:
             yield obj
 
 
 def pushed_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
-    """The rigid bodies that rods of the scene pull or push on. If there is one, all that forces move move with the rods."""
+    """The rigid bodies that rods of the scene act on. If there is one, all dynamic bodies are simulated with the rods."""
     if world_of(scene) is None or scene.rigidbody_world.point_cache.is_baked:
         return set()
     moving = any(not obj.tendril.baked for obj in rods_in(scene.objects))
@@ -51,13 +62,13 @@ def pushed_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
 
 
 def pulled_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
-    """Those that rods are attached to."""
+    """The rigid bodies that rods are attached to and act on."""
     moving = (obj for obj in rods_in(scene.objects) if not obj.tendril.baked)
     return {item.target for obj in moving for item in obj.tendril.attachments if pulled(item, scene)}
 
 
 def bodies_that_move(scene: bpy.types.Scene) -> set[bpy.types.Object]:
-    """The rigid bodies that move with the rods."""
+    """The rigid bodies that are simulated with the rods."""
     return set(dynamic_bodies(scene)) if pushed_bodies(scene) else set()
 
 
@@ -66,31 +77,31 @@ def find(uid: str) -> bpy.types.Object | None:
 
 
 def has_shape_keys(obj: bpy.types.Object) -> bool:
-    return getattr(obj.data, "shape_keys", None) is not None  # hair can't have any
+    return getattr(obj.data, "shape_keys", None) is not None  # hair has no such attribute
 
 
-def owners_of_curves(rods: Iterable[bpy.types.Object]) -> dict[bpy.types.Curve, bpy.types.Object]:
-    """The rod that moves a curve: the first by name, if several objects share it. `rods` are all of the file."""
-    owners: dict[bpy.types.Curve, bpy.types.Object] = {}
+def owners_of_curves(rods: Iterable[bpy.types.Object]) -> Owners:
+    """The rod that moves each curve: the first by name, if several objects share it. Pass all rods of the file."""
+    owners: dict[bpy.types.ID, bpy.types.Object] = {}
     for obj in rods:
         owners.setdefault(obj.data, obj)
     return owners
 
 
 def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
-    """Why this object cannot become a rod, in a sentence; None if it can, as far as one sees without simulating."""
+    """Why this object can't become a rod, in one sentence; None if it can, as far as is known without simulating."""
     if obj is None:
         return "No object is active: select a curve first"
     if obj.type not in KINDS:
-        return f'"{obj.name}" is no curve: rods are made from curves, hair and the edges of meshes'
+        return f'"{obj.name}" is not a curve: rods are made of curves, hair and the edges of meshes'
     if any(block.library is not None or block.override_library is not None for block in (obj, obj.data)):
         return f'"{obj.name}" is linked from another file: make it local first'
     if obj.mode == "EDIT":
-        return f'"{obj.name}" is in Edit Mode: leave it first'
+        return f'"{obj.name}" is in Edit Mode: leave Edit Mode first'
     if obj.tendril.enabled:
         return f'"{obj.name}" is a rod already'
     if obj.data in owners_of_curves(rods_in(bpy.data.objects)):
-        return f'"{obj.name}" shares its curve with another rod: make it a single user first'
+        return f'"{obj.name}" shares its curve with another rod: make it single-user first'
     if has_shape_keys(obj):
         return f'"{obj.name}" has shape keys, which would hide the simulation: remove them first'
     return None
@@ -99,11 +110,12 @@ def why_not_a_rod(obj: bpy.types.Object | None) -> str | None:
 def poses_of(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> Iterator[tuple[str, Array]]:
-    """Where the object stands, by its uid, and what it is attached to. Raises TendrilError for what can't be found."""
+    """Poses of the object, by its uid, and of the targets of its attachments. Raises TendrilError if one can't be found."""
     settings = obj.tendril
     uid = settings.uid
     yield uid, pose_of(obj.evaluated_get(depsgraph).matrix_world, scene)
     if len(settings.attachments):
         yield from attached_poses(obj, scene, depsgraph)
-    if roots.surface_of(obj) is not None:
-        yield from roots.poses(roots.key_of(uid), roots.surface_of(obj), scene, depsgraph)
+    surface = roots.surface_of(obj)
+    if surface is not None:
+        yield from roots.poses(roots.key_of(uid), surface, scene, depsgraph)

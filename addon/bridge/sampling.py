@@ -1,7 +1,7 @@
-"""A spline whose rod has vertices of its own, evenly spaced. Plain NumPy.
+"""A spline resampled to a rod with evenly spaced vertices. Plain NumPy.
 
-Between them and what is drawn there is a rule for both directions: vertices lie on the drawn curve; drawn points keep their place
-beside the rod, in the frame of its cross-section there. So the drawn shape comes back exactly, whatever the length of segments.
+Vertices lie on the drawn curve. Drawn points keep their offset from the rod in the material frame of the nearest cross-section, so
+the drawn shape is recovered exactly for any segment length.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ import numpy as np
 from ...core import TendrilError
 from .strands import Array, Strand, vertex_frames
 
-FEWEST_EDGES = 4
-MOST_EDGES = 1_000_000  # of an object: more is a slip of the hand, and would take all memory
+MIN_EDGES = 4
+MAX_EDGES = 1_000_000  # of an object: more is probably a typing error, and would need too much memory
 
 
 def edges_in(length: float, longest: float) -> int:
-    """How many segments, at most `longest` each, a length (m) is divided into. Raises TendrilError if they are too many."""
+    """The number of segments not longer than `longest` (m) that a length (m) is divided into. Raises TendrilError if there are too
+    many."""
     count = length / longest - 1e-6
-    if count > MOST_EDGES:
+    if count > MAX_EDGES:
         raise TendrilError("the segment length", longest, f"it makes {count:.0e} segments: choose a longer one")
-    return max(math.ceil(count), FEWEST_EDGES)
+    return max(math.ceil(count), MIN_EDGES)
 
 
 class SampledStrand:
     def __init__(self, inner: Strand, longest: float) -> None:
-        """Segments are at most so long (m), measured along the drawn curve."""
+        """Segments are at most `longest` (m), measured along the drawn curve."""
         self._inner = inner
         self.closed, self.control_count = inner.closed, inner.control_count
         x = np.vstack([inner.vertices, inner.vertices[:1]]) if self.closed else inner.vertices
@@ -57,7 +58,7 @@ class SampledStrand:
         return self._inner.controls(points, self._inner_directors(points, x, directors))
 
     def _at(self, x: Array, directors: Array, way: Array) -> tuple[Array, Array]:
-        """Places on the rod and frames of the material there."""
+        """Positions on the rod at arc lengths `way`, and material frames there."""
         every = vertex_frames(x, directors, self.closed, np.arange(len(x)))
         last = len(x) if self.closed else len(x) - 1
         edge = np.minimum((way / self._step).astype(np.int64), last - 1)
@@ -68,7 +69,7 @@ class SampledStrand:
         return places, orthonormal(frames[:, :, 0], frames[:, :, 1])
 
     def _inner_directors(self, points: Array, x: Array, directors: Array) -> Array:
-        """Of the edges between drawn points."""
+        """Directors of the edges between drawn points."""
         ends = np.roll(points, -1, axis=0) if self.closed else points[1:]
         _, frames = self._at(x, directors, self._middles)
         return orthonormal(ends - points[: len(ends)], frames[:, :, 1])[:, :, 1]

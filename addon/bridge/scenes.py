@@ -1,4 +1,4 @@
-"""A Blender scene as one scene of the core: all its rods together, so that they can touch each other."""
+"""Converts a Blender scene with all its rods to one scene of the core."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Scene, TendrilError
+from ...core.describe.model import model_record
 from . import roots
 from .attachments import settings_of_attachments
-from .changes import AROUND, around, is_steady, key_of_factors, steady_factors
+from .changes import (
+    ENVIRONMENT,
+    FACTORS,
+    constant_factors,
+    environment,
+    has_constant_environment,
+    key_of_factors,
+)
 from .colliders import ColliderDescription, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
@@ -24,46 +32,48 @@ from .fields import key_of as key_of_field
 from .poses import Array, moved_since
 from .profiles import settings_of_profiles
 from .rigid_bodies import BodiesDescription, pushes, settings_of_bodies
+from .rods import MATERIAL_VALUES
+from .settings import settings_in
 
 
 @dataclass(frozen=True)
 class Followers:
-    """Holds of one kind that follow one pose."""
+    """Holds of one kind that follow the same pose."""
 
     holds: NDArray[np.int64]  # in the core's scene
     clamped: bool
     places: Array  # (k, 3) m, at the start
-    roots: NDArray[np.int64]  # (k,) which of the roots each is; -1: none
+    roots: NDArray[np.int64]  # (k,) index of the point on the surface of each; -1: none
 
 
 @dataclass(frozen=True)
 class Part:
-    """A rod object in the simulation of its scene."""
+    """A rod object in the simulation."""
 
     described: RodDescription
-    first_rod: int  # in the core's scene; its splines follow one another
-    holds: tuple[int, ...]  # in the core's scene, one for each that is described; then those that ride on bodies
-    ties: tuple[int, ...]  # attachments to bodies, likewise
+    first_rod: int  # id in the core's scene; the ids of its rods are consecutive
+    holds: tuple[int, ...]  # ids of `described.held`, then of `described.riding`
+    ties: tuple[int, ...]  # ids of `described.pulling`
 
     @cached_property
     def ids(self) -> range:
-        """Of its rods in the core's scene."""
+        """Ids of its rods in the core's scene."""
         return range(self.first_rod, self.first_rod + len(self.described.rods))
 
     @cached_property
     def followers(self) -> Mapping[str, tuple[Followers, ...]]:
-        """What follows each pose, by its key."""
+        """The holds that follow each pose, by its key."""
         found: dict[tuple[str, bool], list[int]] = {}
         for k, held in enumerate(self.described.held):
             found.setdefault((held.follows, held.clamped), []).append(k)
         groups: dict[str, tuple[Followers, ...]] = {}
         for (key, clamped), members in found.items():
-            held = [self.described.held[k] for k in members]
+            group_held = [self.described.held[k] for k in members]
             group = Followers(
                 np.array([self.holds[k] for k in members]),
                 clamped,
-                np.array([one.place for one in held]),
-                np.array([one.root for one in held]),
+                np.array([one.place for one in group_held]),
+                np.array([one.root for one in group_held]),
             )
             groups[key] = (*groups.get(key, ()), group)
         return groups
@@ -71,35 +81,35 @@ class Part:
 
 @dataclass(frozen=True)
 class SceneDescription:
-    """All that the simulation of a scene starts from. Holds no reference to Blender's data."""
+    """All inputs of a simulation at its start, without references to Blender's data."""
 
     scene: Scene
     parts: Mapping[str, Part]  # by the uid of the object
-    colliders: Mapping[str, ColliderDescription]  # the k-th is the k-th of the core's scene
+    colliders: Mapping[str, ColliderDescription]  # in the order of the core's scene
     first_frame: int
     frame_rate: float
     substeps: int
-    fields: tuple[object, ...]  # settings of force fields that stay as they are
-    watched: tuple[str, ...]  # keys of what is animated and can't be known at the start, see `changes.states`
-    bodies: BodiesDescription | None = None  # if rods pull on rigid bodies
-    contact: str = "coulomb"  # the solver, as the core names it
+    fields: tuple[object, ...]  # settings of force fields that are not animated
+    watched: tuple[str, ...]  # keys of animated inputs, see `changes.watched_states`
+    bodies: BodiesDescription | None = None  # if rods act on rigid bodies
+    contact: str = "coulomb"  # name of the contact solver in the core
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Of all that stands somewhere, among poses."""
+        """Keys of all poses that are stored with a frame."""
         of_rods = (key for part in self.parts.values() for key in part.described.start_poses)
         return (*of_rods, *self.colliders, *self.watched)
 
     @cached_property
     def measured(self) -> bool:
-        """Whether a rod shows strains."""
+        """Whether a rod shows strains as attributes."""
         return any(part.described.measured for part in self.parts.values())
 
     @cached_property
     def signature(self) -> tuple[object, ...]:
-        """Equal for equal simulations, as far as they are known at the start."""
+        """Equal for equal simulations. Animated inputs are not part of it."""
         kinds = tuple(
-            (uid, part.described.kinds, part.described.steady, tuple(one.body for one in part.described.riding))
+            (uid, part.described.kinds, part.described.constant, tuple(one.body for one in part.described.riding))
             for uid, part in self.parts.items()
         )
         bodies = None if self.bodies is None else self.bodies.signature
@@ -115,22 +125,26 @@ def describe_scene(
     bodies: BodiesDescription | None = None,
     movers: Mapping[str, ColliderDescription] = MappingProxyType({}),
 ) -> SceneDescription:
-    """The rods, by the uids of their objects, with what all rods of the scene share. Raises TendrilError."""
+    """Describes the rods, given by the uids of their objects, and the settings of the scene. Raises TendrilError."""
     shared = scene.tendril
-    # What is animated is told frame by frame.
-    core_scene = Scene(**(around(scene) if is_steady(scene) else {}), rod_contact=shared.rod_contact)
+    # Animated settings are passed frame by frame.
+    core_scene = Scene(
+        **(environment(scene) if has_constant_environment(scene) else {}), rod_contact=shared.rod_contact
+    )
     for collider in colliders.values():
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     if not pushes(scene) and not any(described.pulling for described in rods.values()):
         bodies = None
-    for key, collider in movers.items() if bodies else ():
-        path = bodies.movers[key]
-        core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness, path=path)
+    if bodies is not None:
+        for key, collider in movers.items():
+            path = bodies.movers[key]
+            core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness, path=path)
     numbers = {key: core_scene.add_body(body) for key, body in bodies.described.items()} if bodies else {}
     frame_rate = scene.render.fps / scene.render.fps_base
     described_objects = [objects[uid] for uid in rods]
     parts = {uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()}
-    if shared.contact != "coulomb" and (bodies or any(entry.model != "clothoid" for entry in core_scene.entries)):
+    solvers = [model_record(entry.model).contact_solvers for entry in core_scene.entries]
+    if shared.contact != "coulomb" and (bodies or any(shared.contact not in names for names in solvers)):
         cure = "choose Exact, or make all rods of the scene clothoids and let them move no rigid bodies"
         raise TendrilError("Contact", "Hair", cure)
     return SceneDescription(
@@ -138,7 +152,7 @@ def describe_scene(
         parts=parts,
         colliders=colliders,
         first_frame=first_frame_of(scene),
-        # All goes as fast as the world of the bodies.
+        # The time scale of the rigid body world applies to the rods as well.
         frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
@@ -146,8 +160,8 @@ def describe_scene(
         fields=settings_of_fields(scene, described_objects),
         watched=(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
-            *(() if is_steady(scene) else (AROUND,)),
-            *(key_of_factors(uid) for uid, rod in rods.items() if None in rod.steady),
+            *(() if has_constant_environment(scene) else (ENVIRONMENT,)),
+            *(key_of_factors(uid) for uid, rod in rods.items() if None in rod.constant),
         ),
     )
 
@@ -157,7 +171,7 @@ def first_frame_of(scene: bpy.types.Scene) -> int:
 
 
 def last_frame_of(scene: bpy.types.Scene) -> float:
-    """After it nothing moves any more. Without a range of its own the simulation has no end."""
+    """The last frame in which anything moves. Without an own range the simulation has no end."""
     return scene.tendril.cache_end if scene.tendril.use_own_range else math.inf
 
 
@@ -167,37 +181,37 @@ def range_of(scene: bpy.types.Scene) -> range:
     return range(first_frame_of(scene), last + 1)
 
 
-def saved(path: Path | None) -> Path:
+def require_saved(path: Path | None) -> Path:
     if path is None:
-        raise TendrilError("the disk cache", None, "save the file first: the cache lies beside it")
+        raise TendrilError("the disk cache", None, "save the file first: the cache is stored next to it")
     return path
 
 
 def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) -> tuple[object, ...]:
-    """All settings that make a difference, quick enough for drawing a panel."""
+    """All settings that affect the simulation. Fast enough to be called when a panel is drawn."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.rod_contact, shared.contact, pushes(scene), *_settings_around(scene)),
+        (shared.substeps, shared.rod_contact, shared.contact, pushes(scene), *_environment_settings(scene)),
         settings_of_fields(scene, rods.values()),
         settings_of_colliders(scene),
         settings_of_bodies(scene),
         (units.system, units.scale_length),
         (first_frame_of(scene), render.fps, render.fps_base),
         tuple(
-            (uid, *_settings_of_rod(obj.tendril), steady_factors(obj), settings_of_attachments(obj))
+            (uid, *_settings_of_rod(obj.tendril), constant_factors(obj), settings_of_attachments(obj))
             for uid, obj in rods.items()
         ),
     )
 
 
-def held_motion(
+def hold_targets(
     part: Part, key: str, poses: Mapping[str, Array]
 ) -> Iterator[tuple[NDArray[np.int64], Array, Array | None]]:
-    """Where holds of a rod are when what they follow stands at its pose: holds, positions, rotations for clamps."""
+    """The holds of a rod that follow the pose with this key, their positions, and rotations for clamps."""
     described = part.described
     for group in part.followers.get(key, ()):
         if group.roots[0] >= 0:
-            now, start = poses[roots.all_of(key)][group.roots], described.seats[key][group.roots]
+            now, start = poses[roots.all_of(key)][group.roots], described.surface_frames[key][group.roots]
             rotations = now[:, :3, :3] @ np.swapaxes(start[:, :3, :3], 1, 2)
             offsets = group.places - start[:, :3, 3]
             positions = np.einsum("kij,kj->ki", rotations, offsets) + now[:, :3, 3]
@@ -221,46 +235,30 @@ def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bo
         scene.attach(ids[one.strand], one.vertex, numbers[one.body], kind="weld" if one.clamped else "ball")
         for one in described.pulling
     ]
-    for held in described.riding if bodies else ():
-        hold, path = (
-            scene.clamp if held.clamped else scene.pin,
-            bodies.movers[held.body].rider(held.place, held.clamped),
-        )
-        holds.append(hold(ids[held.strand], held.vertex, path=path))
+    if bodies is not None:
+        for held in described.riding:
+            hold = scene.clamp if held.clamped else scene.pin
+            path = bodies.movers[held.body].rider(held.place, held.clamped)
+            holds.append(hold(ids[held.strand], held.vertex, path=path))
     return Part(described, ids[0], tuple(holds), tuple(ties))
 
 
-def _settings_around(scene: bpy.types.Scene) -> tuple[object, ...]:
-    if not is_steady(scene):
+def _environment_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
+    if not has_constant_environment(scene):
         return ()
     shared = scene.tendril
     return (
-        (scene.use_gravity, *scene.gravity, shared.gravity_weight),
+        (scene.use_gravity, *scene.gravity[:], shared.gravity_weight),
         (shared.air_density, shared.drag, *shared.wind),
     )
 
 
-_PLAIN_SETTINGS = (
-    *(
-        "model",
-        "elements",
-        "net_model",
-        "friction",
-        "radius_from",
-        "radius",
-        "rest_shape",
-        "curl_radius",
-        "curl_length",
-    ),
-    *("stiffness_at_end", "stiffness_by_weight", "stiffness_group", "radius_group", "mass_group", "segment_length"),
-    *("section", "flatness", "tie_splines", "tie_distance", "break_force", "break_moment"),
-    *("radius_by_weight", "mass_by_weight", "rest_object", "use_tilt"),
-    *("start_hold", "end_hold", "pin_by_weight", "pin_group", "clamp_pins", "use_attributes"),
-)
+# Settings of a rod that are compared in another way than by their values: what a preset sets (only custom values count), curves of
+# profiles, attachments and force fields (see their modules), and factors, which may be animated.
+_COMPARED_ELSEWHERE = {*MATERIAL_VALUES, "use_profiles", "attachments", "field_collection", *FACTORS}
 
 
 def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:
-    material: tuple[object, ...] = (rod.material,)
-    if rod.material == "CUSTOM":
-        material += (rod.young_modulus, rod.poisson_ratio, rod.density, rod.damping_time, rod.strands)
-    return (*(getattr(rod, name) for name in _PLAIN_SETTINGS), *settings_of_profiles(rod), *material)
+    material = tuple(getattr(rod, name) for name in MATERIAL_VALUES) if rod.material == "CUSTOM" else ()
+    plain = (getattr(rod, name) for name in settings_in(rod) if name not in _COMPARED_ELSEWHERE)
+    return (*plain, *settings_of_profiles(rod), *material)

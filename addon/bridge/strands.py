@@ -1,4 +1,4 @@
-"""A spline as a polyline of the simulator, and the simulated polyline back as the spline. Plain NumPy.
+"""Converts a spline to the polyline of a rod, and the simulated polyline back to the spline. Plain NumPy.
 
 Control points are rows (r, 3): one per point of a POLY or NURBS spline, three per Bezier point (left handle, point,
 right handle). All in world space, in metres.
@@ -17,16 +17,16 @@ from .nurbs import Knots, basis
 
 Array = NDArray[np.float64]
 
-# A line of fewer edges is too coarse to bend: it is divided evenly until it has enough.
-FEWEST_POLY_EDGES = 4
-FEWEST_EDGES = 8
-# The ends of a NURBS curve, where it is held, are met this much more strictly than the points between.
+# A polyline with fewer edges is too coarse to bend; its edges are divided evenly.
+MIN_POLY_EDGES = 4
+MIN_EDGES = 8
+# Least-squares weight of the ends of a NURBS curve, where it is held, relative to the points between.
 END_WEIGHT = 1e3
 
 
 @dataclass(frozen=True)
 class SplineKind:
-    """What, besides coordinates, makes a spline's shape."""
+    """What defines the shape of a spline besides coordinates."""
 
     type: str  # POLY, BEZIER or NURBS
     count: int
@@ -40,24 +40,34 @@ class SplineKind:
         return 3 * self.count if self.type == "BEZIER" else self.count
 
 
-class Strand(Protocol):
-    """One spline and its rod."""
+class Polyline(Protocol):
+    """The vertices of a rod as drawn, and how they belong to the control points of a spline."""
 
-    vertices: Array  # (n, 3) of the rod as drawn
-    closed: bool
-    control_count: int
+    @property
+    def vertices(self) -> Array:
+        """(n, 3) of the rod as drawn."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def control_count(self) -> int: ...
 
     def vertex_of(self, control: int) -> int:
-        """The vertex of the rod at a control point, or nearest to its influence."""
+        """The vertex of the rod at a control point, or where its influence is largest."""
 
     def along(self, values: Array) -> Array:
-        """What is given at control points, at the vertices: linear between them."""
+        """Interpolates values at the control points to the vertices, linearly."""
+
+
+class Strand(Polyline, Protocol):
+    """A spline and its rod, with the mapping from the simulated rod back to the control points."""
 
     def bind(self, directors: Array) -> None:
-        """To be called once, before `controls`, with the directors of the edges as drawn."""
+        """Call once, before `controls`, with the directors of the edges as drawn."""
 
     def controls(self, x: Array, directors: Array) -> Array:
-        """The control rows that show the rod with vertices x and these directors of its edges."""
+        """The rows of control points for a rod with vertices x and edge directors."""
 
 
 def make_strand(kind: SplineKind, rows: Array) -> Strand:
@@ -69,7 +79,7 @@ def make_strand(kind: SplineKind, rows: Array) -> Strand:
 
 
 def polylines(kinds: Sequence[SplineKind], rows: Array) -> Iterator[Strand]:
-    """All splines of a curve, with the control rows of one after the other."""
+    """All splines of a curve; `rows` has the control points of one after the other."""
     start = 0
     for kind in kinds:
         yield make_strand(kind, rows[start : start + kind.rows])
@@ -77,12 +87,12 @@ def polylines(kinds: Sequence[SplineKind], rows: Array) -> Iterator[Strand]:
 
 
 def pieces_of(edges: int) -> int:
-    """Into how many each edge of a polyline is divided."""
-    return 1 if edges >= FEWEST_POLY_EDGES or edges < 1 else -(-FEWEST_EDGES // edges)
+    """The number of segments that each edge of a polyline is divided into."""
+    return 1 if edges >= MIN_POLY_EDGES or edges < 1 else -(-MIN_EDGES // edges)
 
 
 class PolyStrand:
-    """Control points are vertices of the rod; a very short polyline has further vertices between them."""
+    """Control points are vertices of the rod; a polyline with few edges has further vertices between them."""
 
     def __init__(self, kind: SplineKind, rows: Array) -> None:
         self.closed = kind.cyclic
@@ -98,24 +108,23 @@ class PolyStrand:
         return _divide(values[:, None], self._pieces, self.closed)[:, 0]
 
     def bind(self, directors: Array) -> None:
-        pass  # the vertices are all it needs
+        pass  # control points depend on vertices only
 
     def controls(self, x: Array, directors: Array) -> Array:
         return x[:: self._pieces]
 
 
 class BezierStrand:
-    """Control points are vertices of the rod; each carries its handles along like a small rigid cross.
+    """Control points are vertices of the rod; handles move rigidly with the material frame at their control point.
 
-    Handles hang on the frame of their own control point, not on the nearest place of the curve: so the curve keeps
-    the tangent of the rod there, and what was smooth stays smooth.
+    The curve so keeps the tangent of the rod at control points, and smooth points stay smooth.
     """
 
     def __init__(self, kind: SplineKind, rows: Array) -> None:
         self.closed = kind.cyclic
         points = rows.reshape(-1, 3, 3)
         segments = kind.count if kind.cyclic else kind.count - 1
-        resolution = max(kind.resolution, -(-FEWEST_EDGES // max(segments, 1)))
+        resolution = max(kind.resolution, -(-MIN_EDGES // max(segments, 1)))
         following = np.roll(points, -1, axis=0)
         cubics = np.stack([points[:, 1], points[:, 2], following[:, 0], following[:, 1]], axis=1)[:segments]
         u = np.arange(resolution)[:, None] / resolution
@@ -145,17 +154,17 @@ class BezierStrand:
 
 
 class NurbsStrand:
-    """Control points move so that the curve follows the vertices of the rod best, in the sense of least squares.
+    """Control points are fitted to the vertices of the rod by least squares.
 
-    Control points lie off the curve. Bound to it one by one they would cut the corners of every new bend; and the
-    drawn control points come back exactly because displacements are fitted, not positions.
+    Control points are not on the curve, and moving each with the nearest vertex would flatten bends. Displacements are fitted and
+    not positions, so that the drawn control points are recovered exactly.
     """
 
     def __init__(self, kind: SplineKind, rows: Array) -> None:
         assert kind.knots is not None
         self.closed = kind.cyclic
         one_each = len(basis(kind.count, kind.knots, 1)[0]) - (0 if kind.cyclic else 1)
-        resolution = max(kind.resolution, -(-FEWEST_EDGES // one_each))
+        resolution = max(kind.resolution, -(-MIN_EDGES // one_each))
         index, share = basis(kind.count, kind.knots, resolution)
         share = share * np.asarray(kind.weights)[index]
         share /= share.sum(axis=1, keepdims=True)
@@ -176,7 +185,7 @@ class NurbsStrand:
         return self._rows + self._solve(x - self.vertices)
 
     def _least_squares(self) -> Callable[[Array], Array]:
-        from scipy.sparse import csc_matrix, diags, identity  # late: importing SciPy takes its time
+        from scipy.sparse import csc_matrix, diags, identity  # late: importing SciPy is slow
         from scipy.sparse.linalg import splu
 
         n, order = self._index.shape
@@ -188,7 +197,7 @@ class NurbsStrand:
             weights[[0, -1]] = END_WEIGHT
         weighted = (diags(weights) @ matrix).T.tocsc()
         normal = weighted @ matrix
-        # A control point without influence on the curve stays where it was drawn.
+        # Regularization: a control point without influence on the curve stays where it was drawn.
         ridge = 1e-10 * normal.diagonal().mean()
         factor = splu((normal + ridge * identity(count)).tocsc())
         return lambda moved: np.asarray(factor.solve(weighted @ moved))
@@ -201,7 +210,7 @@ def vertex_frames(x: Array, directors: Array, closed: bool, at: NDArray[np.int64
     after = at if closed else np.minimum(at, len(t) - 1)
     before = at - 1 if closed else np.maximum(at - 1, 0)
     mean = t[before] + t[after]
-    # Where the rod folds back on itself no mean tangent exists; the edge after the vertex then stands for both.
+    # Where the rod folds back on itself the mean tangent is undefined; the next edge is used instead.
     folded = np.einsum("ij,ij->i", t[before], t[after]) < -0.999
     mean[folded] = t[after[folded]]
     tangent = mean / np.linalg.norm(mean, axis=1, keepdims=True)

@@ -1,7 +1,7 @@
-"""The tilt of control points, so that a flat bevel lies as the material does.
+"""The tilt of control points, which aligns a flat bevel with the material frame.
 
-Blender carries a normal along the curve, or takes one from the z axis, and turns it by the tilt. The wide side of a bevel that was
-extruded, and of a flat rod, lies across that normal.
+Blender transports a normal along the curve, or derives it from the z axis, and rotates it by the tilt. The wide side of an extruded
+bevel, and of a flat rod, is perpendicular to that normal.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from .curves import drawn_tilts, spline_kinds
+from .curves import Rows, drawn_tilts, spline_kinds
 from .poses import Array
-from .strands import SplineKind, Strand, polylines
+from .strands import Polyline, SplineKind, Strand, polylines
 
-FOLLOWED = ("MINIMUM", "Z_UP")  # twist methods of curves
+SUPPORTED_MODES = ("MINIMUM", "Z_UP")  # twist methods of curves that are supported
 
 
-def follow_where_seen(obj: bpy.types.Object) -> None:
-    """Lets the tilt follow the material where its twist is seen, until the user says otherwise."""
+def enable_where_visible(obj: bpy.types.Object) -> None:
+    """Enables Tilt Follows where twist is visible, unless the user has set the property."""
     settings, curve = obj.tendril, obj.data
-    if obj.type != "CURVE" or curve.twist_mode not in FOLLOWED or settings.is_property_set("use_tilt"):
+    if obj.type != "CURVE" or curve.twist_mode not in SUPPORTED_MODES or settings.is_property_set("use_tilt"):
         return
     if settings.section != "CIRCLE" or curve.extrude > 0.0 or curve.bevel_mode != "ROUND":
         settings.use_tilt = True
 
 
-def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
-    """Tangents and untilted wide sides (n, 3) at the points of an evaluated curve, as Blender has them."""
+def wide_sides(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
+    """Tangents and wide sides without tilt (n, 3) at the points of an evaluated curve, as in Blender."""
     edges = np.roll(x, -1, axis=0) - x if closed else np.diff(x, axis=0)
     e = edges / np.maximum(np.linalg.norm(edges, axis=1), 1e-30)[:, None]
     t = e + np.roll(e, 1, axis=0) if closed else np.vstack([e[:1], e[:-1] + e[1:], e[-1:]])
@@ -40,12 +40,12 @@ def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
     if mode != "Z_UP":
         from ...core.maths.geometry.frames import bishop_directors
 
-        # Blender begins a closed curve at its last point.
+        # Blender starts at the last point of a closed curve.
         along = np.roll(t, 1, axis=0) if closed else t
         first = normals[-1 if closed else 0].copy()
         carried = np.empty_like(normals)
         bishop_directors(along, first, carried)
-        if closed:  # what is missing at the seam is spread evenly
+        if closed:  # the angle missing at the seam is distributed evenly
             again = np.empty((2, 3))
             bishop_directors(along[[-1, 0]], carried[-1].copy(), again)
             missing = -_angle(first[None], again[1:], along[:1])[0]
@@ -54,13 +54,13 @@ def across(x: Array, closed: bool, mode: str) -> tuple[Array, Array]:
     return t, np.cross(t, normals)
 
 
-def drawn_directors(obj: bpy.types.Object, strand: Strand, number: int, pose: Array, rows: Array) -> Array:
-    """(m, 3) first directors of the rod's edges, as the curve that is drawn shows its wide side."""
+def drawn_directors(obj: bpy.types.Object, strand: Polyline, number: int, pose: Array, rows: Rows) -> Array:
+    """(m, 3) first directors of the rod's edges along the wide side of the drawn curve."""
     shown = _shown(obj, rows)[number]
-    t, wide = across(shown.vertices, shown.closed, obj.data.twist_mode)
+    t, wide = wide_sides(shown.vertices, shown.closed, obj.data.twist_mode)
     wide = _turned(wide, t, shown.along(drawn_tilts(obj.data, rows)[number])) @ pose[:3, :3].T
-    # At the same parts of the way along what is drawn and along the rod.
-    way, stops = (_way(v) for v in (shown.vertices, strand.vertices))
+    # Interpolated at equal relative arc lengths of the drawn curve and the rod.
+    way, stops = (_relative_arc_length(v) for v in (shown.vertices, strand.vertices))
     x = strand.vertices
     edges = np.roll(x, -1, axis=0) - x if strand.closed else np.diff(x, axis=0)
     middles = stops[: len(edges)] + 0.5 * np.linalg.norm(edges, axis=1) / np.linalg.norm(edges, axis=1).sum()
@@ -71,7 +71,7 @@ def drawn_directors(obj: bpy.types.Object, strand: Strand, number: int, pose: Ar
 
 
 class Tilts:
-    """From directors of rods to tilts of control points: what was drawn, and how far the material has turned since."""
+    """Computes tilts of control points from directors of rods: the drawn tilt plus the rotation of the material since the start."""
 
     def __init__(self, kinds: tuple[SplineKind, ...], mode: str, drawn: Sequence[Array]) -> None:
         self._kinds, self._mode, self._drawn = kinds, mode, drawn
@@ -81,23 +81,23 @@ class Tilts:
         self._start = self._turns(strands, frames, rows, pose)
 
     def at(self, strands: Sequence[Strand], frames: Sequence[tuple[Array, Array]], rows: Array, pose: Array) -> Array:
-        """(k,) of all control points. `frames` are positions and directors of the rods, `rows` what is shown."""
+        """(k,) of all control points. `frames` are positions and directors of the rods, `rows` the control points shown."""
         assert self._start is not None, "bind() comes first"
         found = []
         for drawn, start, now in zip(self._drawn, self._start, self._turns(strands, frames, rows, pose), strict=True):
             turned = np.unwrap(now - start)
-            # Whole turns of all points together show nothing: the least of them is kept.
+            # Common whole turns of all points are not visible; they are removed.
             found.append(drawn + turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)))
         return np.concatenate(found)
 
     def _turns(
         self, strands: Sequence[Strand], frames: Sequence[tuple[Array, Array]], rows: Array, pose: Array
     ) -> list[Array]:
-        """Angles from the untilted wide side to the director, at the control points."""
+        """Angles from the wide side without tilt to the director, at the control points."""
         to_own = np.linalg.inv(pose[:3, :3])
         found = []
         for strand, shown, (_, d) in zip(strands, polylines(self._kinds, rows), frames, strict=True):
-            t, wide = across(shown.vertices, shown.closed, self._mode)
+            t, wide = wide_sides(shown.vertices, shown.closed, self._mode)
             controls = range(strand.control_count)
             at = np.array([strand.vertex_of(k) for k in controls])
             here = np.array([shown.vertex_of(k) for k in controls])
@@ -106,12 +106,12 @@ class Tilts:
         return found
 
 
-def _shown(obj: bpy.types.Object, rows: Array) -> list[Strand]:
+def _shown(obj: bpy.types.Object, rows: Rows) -> list[Strand]:
     return list(polylines(spline_kinds(obj.data), rows.astype(np.float64)))
 
 
 def _at_vertices(directors: Array, closed: bool) -> Array:
-    """Between those of the edges; at free ends they go on as they did."""
+    """Directors at vertices: the mean of both edges, extrapolated at the ends."""
     d = directors
     if closed:
         return d + np.roll(d, 1, axis=0)
@@ -120,7 +120,7 @@ def _at_vertices(directors: Array, closed: bool) -> Array:
     return np.vstack([1.5 * d[0] - 0.5 * d[1], d[:-1] + d[1:], 1.5 * d[-1] - 0.5 * d[-2]])
 
 
-def _way(x: Array) -> Array:
+def _relative_arc_length(x: Array) -> Array:
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
     return way / max(way[-1], 1e-30)
 

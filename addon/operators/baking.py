@@ -21,7 +21,9 @@ def _checked(objects: list[bpy.types.Object | None], scene: bpy.types.Scene) -> 
         problem = why_not_bakeable(obj, scene)
         if problem:
             raise BakeError(problem)
-    return disk.unbaked_rods(scene) if scene.tendril.bake_to == "DISK" else objects
+    if scene.tendril.bake_to == "DISK":
+        return disk.unbaked_rods(scene)
+    return [obj for obj in objects if obj is not None]
 
 
 class _BakeOperator(SimulationOperator):
@@ -59,7 +61,7 @@ class TENDRIL_OT_bake_all(_BakeOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def objects_to_bake(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
-        return disk.unbaked_rods(context.scene) or [None]
+        return [*disk.unbaked_rods(context.scene)] or [None]
 
 
 class TENDRIL_OT_cache_to_bake(bpy.types.Operator):

@@ -44,7 +44,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         curves.make_3d(obj.data)
-        tilts.follow_where_seen(obj)
+        tilts.enable_where_visible(obj)
         curves.keep_drawn(obj.data)
         settings.enabled = True
         settings.format = migration.FORMAT
@@ -53,7 +53,7 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         settings.baked = False
         # The add-on writes to curves during a render; the interface must not read them at the same time.
         scene.render.use_lock_interface = True
-        live.stand(scene)
+        live.record_frame(scene)
         return {"FINISHED"}
 
 
@@ -81,7 +81,7 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
             curves.restore_drawn(obj.data)
         curves.restore_dimensions(obj.data)
         curves.forget_drawn(obj.data)
-        memory.hush([obj.tendril.uid])
+        memory.clear_status([obj.tendril.uid])
         obj.tendril.enabled = False
         return {"FINISHED"}
 

@@ -52,7 +52,7 @@ class SimulationOperator:
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         if solver.is_compiling():
-            context.workspace.status_text_set(f"{solver.told()}    ESC: cancel")
+            context.workspace.status_text_set(f"{solver.progress_text()}    ESC: cancel")
             self._began = time.monotonic()
             return {"RUNNING_MODAL"}
         result = self._advance(context, time.monotonic() + MAX_BLOCKING_TIME)

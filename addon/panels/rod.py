@@ -6,7 +6,7 @@ import bpy
 
 from .. import memory, migration, solver
 from ..bridge import profiles, roots
-from ..bridge.rods import is_net, is_rod
+from ..bridge.rods import is_net, is_rod, uses_elements
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel, draw_message
 
@@ -16,16 +16,16 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        for message in (memory.status(rod.uid), solver.trouble(), migration.trouble(rod)):
+        for message in (memory.status(rod.uid), solver.problem(), migration.problem(rod)):
             if message:
                 draw_message(layout, context, message)
         kind = context.object.type
-        modifier = roots.moving_twice(context.object) if kind == "CURVES" else None
+        modifier = roots.duplicate_deform_modifier(context.object) if kind == "CURVES" else None
         if modifier:
             draw_message(layout, context, f'The modifier "{modifier}" moves the roots a second time: disable it')
         net = is_net(context.object)
         layout.prop(rod, "net_model" if net else "model")
-        if rod.model == "clothoid" and not net:
+        if uses_elements(context.object):
             layout.prop(rod, "elements")
         if kind != "MESH":
             layout.prop(rod, "radius_from")

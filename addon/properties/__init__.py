@@ -8,7 +8,7 @@ import inspect
 
 import bpy
 
-from .. import cast
+from .. import participants
 from . import attachment, body, collider, rod, scene
 
 _CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES)
@@ -34,7 +34,7 @@ def _add_common_options(cls: type) -> None:
             is_collection, options = declared.function is bpy.props.CollectionProperty, declared.keywords
             options["override"] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if is_collection else {"LIBRARY_OVERRIDABLE"}
             if not is_collection and "HIDDEN" not in options.get("options", ()):
-                options.setdefault("update", cast.look_again)
+                options.setdefault("update", participants.invalidate_on_update)
 
 
 def unregister() -> None:

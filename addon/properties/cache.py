@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from .. import cast
+from .. import participants
 from .kinds import distance
 
 # .blend files store the number of an item, so it must not change.
@@ -50,7 +50,7 @@ class CacheSettings:
     disk_baked: BoolProperty(
         description="The disk cache is a bake: its frames are shown regardless of the settings and are never replaced",
         options={"HIDDEN"},
-        update=cast.look_again,
+        update=participants.invalidate_on_update,
     )
     bake_to: EnumProperty(name="Bake to", description="Storage of the baked frames", items=_TARGETS)
     key_step: IntProperty(

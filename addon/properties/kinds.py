@@ -4,7 +4,7 @@ from typing import Any
 
 from bpy.props import FloatProperty
 
-from ...core.describe.scene import DEFAULT_FRICTION
+from ...core.describe.body import DEFAULT_FRICTION
 
 
 def distance(name: str, description: str, default: float, largest: float, soft_largest: float, **more: Any) -> Any:

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ...core import Material
-from ..bridge.rods import MATERIALS
+from ..bridge.rods import MATERIAL_VALUES, MATERIALS
 from .kinds import friction, number
 
 _MATERIALS = [
@@ -21,7 +21,7 @@ def _copy_preset_values(self: bpy.types.PropertyGroup, _context: bpy.types.Conte
     """Initialises the custom values with those of the material selected before."""
     if self.material != "CUSTOM":
         material = Material.preset(MATERIALS[self.material])
-        for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands"):
+        for name in MATERIAL_VALUES:
             setattr(self, name, getattr(material, name))
 
 

@@ -3,29 +3,14 @@
 from bpy.props import BoolProperty, EnumProperty
 
 from .kinds import distance, number
+from .models import net_models
 
 
 class NetSettings:
     net_model: EnumProperty(
         name="Model",
         description="Mechanical model of the net",
-        items=[
-            (
-                "net",
-                "Elastic Net",
-                "Elastic segments with joints that transmit bending and twisting. Stable at any stiffness",
-            ),
-            (
-                "corde",
-                "CoRdE 2009",
-                "Explicit model as published in 2009, for comparison. It takes many small steps and does not break",
-            ),
-            (
-                "compact",
-                "Inextensible Tree",
-                "Tree of segments that never stretch. Loops and breaking are not supported",
-            ),
-        ],
+        items=net_models,
     )
     tie_splines: BoolProperty(
         name="Tie Splines",

@@ -26,7 +26,7 @@ def _set_tilted(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> N
 
 
 def _show_twist(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    tilts.follow_where_seen(self.id_data)
+    tilts.enable_where_visible(self.id_data)
 
 
 def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:

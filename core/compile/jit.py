@@ -1,6 +1,6 @@
-"""How kernels are compiled: two decorators.
+"""Compilation of kernels: the decorators `kernel` and `part`.
 
-Without numba kernels are what they are in Python: they compute the same, some hundred times slower.
+Without numba, kernels run as plain Python: same results, about a hundred times slower.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from . import kernel_cache  # as a module, so that `_digest` leaves it out: what it does changes no compiled code
+from . import kernel_cache  # as a module, so that `_digest` leaves it out: it does not affect compiled code
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,10 +27,10 @@ _IMPORT = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 
 
 def _import_numba() -> tuple[Any, str]:
-    """Numba, or why there is none. It need not be the one that was bundled: other add-ons may bring theirs."""
+    """Numba, or the reason why it can't be used. Another add-on may have loaded its own version."""
     try:
         import numba
-    except Exception as error:  # besides ImportError: whatever a library that does not fit raises
+    except Exception as error:  # not only ImportError: an incompatible library can raise anything
         return None, f"{type(error).__name__}: {error}".split("\n")[0]
     numbers = tuple(int(number) for number in re.findall(r"\d+", numba.__version__)[:2])
     if numbers < OLDEST_NUMBA:
@@ -42,35 +42,34 @@ _numba, _missing = _import_numba()
 
 
 def why_not_compiled() -> str:
-    """Empty if kernels are compiled; otherwise the reason why they are not."""
+    """The reason why kernels are not compiled; empty if they are."""
     return _missing
 
 
-def is_cold(model: str = "der") -> bool:
-    """True as long as the stepping of a model has not been compiled, from this source on this machine."""
+def is_cold(source: Path) -> bool:
+    """True if no kernel of a source file has been compiled yet on this machine."""
     if _numba is None:
         return False
-    stepping = next((_SOURCES / "models").rglob(f"{model}/stepping.py"))  # what takes longest to compile
-    return not any((kernel_cache.cache_folder() / _digest(stepping)).rglob("*.nbi"))
+    return not any((kernel_cache.cache_folder() / _digest(source.resolve())).rglob("*.nbi"))
 
 
 def announce_compilation() -> None:
-    """Tells whoever waits that the first run takes longer. The add-on puts its own function here."""
+    """Informs the user that the first run takes longer."""
     print(
-        "Tendril compiles its solver for this machine; this happens once and takes about half a minute.",
+        "Tendril is compiling its solver for this machine. This happens once and takes about half a minute.",
         file=sys.stderr,
     )
 
 
 def kernel(function: F) -> F:
-    """A compiled function on plain arrays: cached on disk, free of the GIL, IEEE arithmetic but for fused multiply-add."""
+    """A compiled function on plain arrays: cached on disk, releases the GIL, IEEE arithmetic except for fused multiply-add."""
     if _numba is None:
         return _quiet(function)
     return _compiled(function, no_cfunc_wrapper=True)
 
 
 def part(function: F) -> F:
-    """A part of kernels, which only they call. Without an entry from Python it compiles in half the time."""
+    """A function that only kernels call. Without an entry point from Python it compiles in half the time."""
     if _numba is None:
         return function
     return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
@@ -89,14 +88,14 @@ def _compiled(function: F, **options: bool) -> F:
             kernel_cache.use_folder(compiled._cache, str(source.relative_to(_SOURCES).with_suffix("")))
         compiled._cache = kernel_cache.ForgivingCache(compiled._cache)
     except (RuntimeError, OSError):
-        pass  # there is no place where a file can be written: it is compiled each time
+        pass  # no writable folder: compiled in each process
     finally:
         _numba.config.CACHE_DIR = before
     return cast(F, compiled)
 
 
 def _quiet(function: F) -> F:
-    """As compiled code does, it goes on with infinities and NaN and warns of nothing."""
+    """Without warnings about infinities and NaN, as in compiled code."""
 
     @functools.wraps(function)
     def called(*arguments: Any) -> Any:
@@ -108,7 +107,7 @@ def _quiet(function: F) -> F:
 
 @cache
 def _digest(source: Path) -> str:
-    """Of a source and all that it imports from here: numba itself would not notice a change in a function that a kernel calls."""
+    """A digest of a source file and everything it imports from the core: numba does not notice changes in called functions."""
     digest = hashlib.sha256(_numba.__version__.encode())
     for path in sorted(_with_imports(source)):
         digest.update(path.read_bytes())
@@ -116,7 +115,7 @@ def _digest(source: Path) -> str:
 
 
 def _with_imports(source: Path) -> set[Path]:
-    if _SOURCES not in source.parents:  # somebody else's kernel may call any of ours
+    if _SOURCES not in source.parents:  # a kernel from outside may call any function of the core
         return {source, *_SOURCES.rglob("*.py")}
     found: set[Path] = set()
     todo = [source]

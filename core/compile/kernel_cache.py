@@ -1,7 +1,7 @@
-"""Where compiled kernels are kept, so that nothing goes wrong with a disk that is full, read-only, damaged or shared.
+"""The disk cache of compiled kernels, robust against disks that are full, read-only, damaged or shared.
 
-Numba numbers the files of a function's signatures by looking at what is there; two processes that do so at once can give the
-same number to two of them. So it looks only while no other process does.
+Numba numbers the files of a function's signatures by listing the folder; two processes that do so at once can use the same number
+twice. Access to the cache is therefore locked across processes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ _depth = 0
 
 
 def set_cache_folder(folder: str | Path) -> None:
-    """Where compiled kernels are kept. To be called before any kernel is imported; the default is the user's cache."""
+    """Sets the folder of compiled kernels. Call it before any kernel is imported; the default is the user's cache folder."""
     global _folder
     _folder = _usable(Path(folder))
 
 
 def cache_folder() -> Path:
+    """The folder of compiled kernels."""
     global _folder
     if _folder is None:
         home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
@@ -38,8 +39,8 @@ def cache_folder() -> Path:
 def use_folder(cache: Any, name: str) -> None:
     """Moves numba's cache of one function to the folder `name` inside the folder of its source's digest.
 
-    Numba names that folder by a hash of the source's absolute path, so that the same code in another place (a second Blender, a
-    git worktree) would be compiled again. The digest already identifies the code."""
+    Numba names that folder by a hash of the source's absolute path, so the same code in another place (a second Blender, a git
+    worktree) would be compiled again. The digest already identifies the code."""
     locator = cache._impl.locator
     folder = Path(cache.cache_path).parent / name
     locator._cache_path = cache._cache_path = str(folder)
@@ -49,7 +50,7 @@ def use_folder(cache: Any, name: str) -> None:
 
 
 class ForgivingCache:
-    """Numba's cache of one function: what can't be read is compiled again, what can't be written is kept in memory alone."""
+    """Numba's cache of one function, without errors: unreadable entries are recompiled, unwritable ones stay in memory."""
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
@@ -66,14 +67,14 @@ class ForgivingCache:
             self._cache.save_overload(signature, compiled)
             return True
 
-        if not _forgiving(save):  # perhaps because its index is damaged
+        if not _forgiving(save):  # its index may be damaged
             _forgiving(self._cache.flush)
             _forgiving(save)
 
 
 @cache
 def _note_use(path: str) -> None:
-    """Folders that are used have a young date; those right in `cache_folder` are looked at."""
+    """Updates the modification time of the folder in `cache_folder` that is used, so that clean-up keeps it."""
     folder = cache_folder()
     for used in (Path(path), *Path(path).parents):
         if used.parent == folder:
@@ -91,7 +92,7 @@ def _forgiving(work: Callable[[], Any]) -> Any:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """No other process is in here, nor another thread of this one. Where the disk knows no locks one has to do without."""
+    """Excludes other processes and other threads. On file systems without locks it has no effect."""
     global _depth
     with _in_this_process:
         if _depth:
@@ -132,7 +133,7 @@ else:
 
 
 def _usable(folder: Path) -> Path:
-    """The folder itself if it can be written to, a temporary one if not: a read-only disk is no error."""
+    """The folder itself if it is writable, else a temporary one: a read-only disk is no error."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -140,4 +141,4 @@ def _usable(folder: Path) -> Path:
     except OSError:
         with suppress(OSError):
             return Path(tempfile.mkdtemp(prefix="tendril-numba-"))
-        return folder  # nothing can be written anywhere, and nothing will be
+        return folder  # nothing is writable: kernels are compiled in each process

@@ -1,6 +1,6 @@
-"""Threads for kernels that run without the GIL: parallel over rods, with the same bits for any number of threads.
+"""A thread pool for kernels that release the GIL: parallel over rods, bit-identical for any number of threads.
 
-Plain Python threads: numba's own pools abort when two of them meet, and cost more to compile.
+These are Python threads: numba's own pools abort when two of them run at once, and take longer to compile.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
-PIECES_PER_THREAD = 4  # more pieces than threads even out rods of unequal cost
-WORTHWHILE = 800  # vertex steps: below it, waking a thread takes longer than its work
+PIECES_PER_THREAD = 4  # more pieces than threads balance rods of unequal cost
+SMALLEST_PARALLEL = 800  # vertex steps: below it, waking a thread costs more than it saves
 
 
 class Workers:
@@ -23,8 +23,8 @@ class Workers:
         return self.threads * PIECES_PER_THREAD
 
     def run(self, work: Callable[[int, int, int], None], count: int, effort: int) -> None:
-        """Calls work(first, last, piece) over pieces of range(count); `effort` tells whether threads are worth their while."""
-        pieces = min(self.most_pieces, count) if self.threads > 1 and effort >= WORTHWHILE else 1
+        """Calls work(first, last, piece) over pieces of range(count), in parallel if `effort` (vertex steps) is large enough."""
+        pieces = min(self.most_pieces, count) if self.threads > 1 and effort >= SMALLEST_PARALLEL else 1
         if pieces <= 1:
             work(0, count, 0)
             return

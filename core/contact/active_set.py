@@ -131,7 +131,7 @@ class ActiveSetSolver(ContactSolver):
         near = self._active[samples.rod[contacts.edge[:count, 0]]] & (contacts.gap[:count] < np.inf)
         gap = np.where(near, contacts.gap[:count] - self._forces.target[:count], np.inf)
         solved = self._find_forces(chosen, gap)
-        block.weigh_steps(chosen, self._longest, self._slope)
+        block.measure_steps(chosen, self._longest, self._slope)
         return solved
 
     def _find_forces(self, chosen: Ints, gap: Array) -> bool:

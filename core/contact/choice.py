@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..describe.model import model_names, model_record
 from ..describe.scene import Scene
 from ..errors import TendrilError
 
@@ -14,9 +15,9 @@ def chosen_contact(name: str, scene: Scene) -> str:
         raise TendrilError("contact", name, f"choose one of {', '.join(CONTACT)}")
     if name == "coulomb":
         return name
-    model = "compact" if name == "active set" else "clothoid"
-    if any(entry.model != model for entry in scene.entries):
-        raise TendrilError("contact", name, f'all rods must be of the model "{model}"')
+    if any(name not in model_record(entry.model).contact_solvers for entry in scene.entries):
+        models = model_names(lambda record: name in record.contact_solvers)
+        raise TendrilError("contact", name, f"all rods must be of the model {models}")
     if scene.bodies:
         raise TendrilError("contact", name, f"{name} knows no bodies: leave it out, or them")
     if name == "gauss-seidel":

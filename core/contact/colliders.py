@@ -9,8 +9,7 @@ import numpy as np
 from ..describe.rotations import are_rotations
 from ..describe.shapes import Collider, Mesh, position_vector, rotation_matrix, within_range
 from ..errors import TendrilError, array, whole
-from ..run.holds import are_places, usable
-from ..run.motion import OTHER, POSITION, ROTATION, Motion
+from ..maths.motion import OTHER, POSITION, ROTATION, Motion, finite_array, in_bounds
 from .arrays import Meshes, Shapes
 from .convex_shapes import convex_shape
 from .mesh_topology import pack_meshes
@@ -103,13 +102,13 @@ class ColliderMotion(Motion):
             given = collider.path(time)
             if k in self._mesh_rows:
                 rows = self._mesh_rows[k]
-                points = usable(given, self._now[VERTICES][rows].shape)
-                if points is not None and np.all(are_places(points)):
+                points = finite_array(given, self._now[VERTICES][rows].shape)
+                if points is not None and np.all(in_bounds(points)):
                     self._put(VERTICES, rows, points)
                     continue
             if isinstance(given, (tuple, list)) and len(given) == 2:
-                position, rotation = usable(given[0], (3,)), usable(given[1], (3, 3))
-                if position is not None and are_places(position):
+                position, rotation = finite_array(given[0], (3,)), finite_array(given[1], (3, 3))
+                if position is not None and in_bounds(position):
                     self._put(POSITION, k, position)
                 if rotation is not None and are_rotations(rotation):
                     self._put(ROTATION, k, rotation)

@@ -183,7 +183,7 @@ class GaussSeidelSolver(ContactSolver):
             count, contacts.friction, thickness, rows, answer, self._soft, most_sweeps, TOLERANCE, self._w
         )  # fmt: skip
         block.add_answers(chosen, self._w)
-        block.weigh_steps(chosen, self._longest, self._slope)
+        block.measure_steps(chosen, self._longest, self._slope)
         self._given[:] = 0.0
         act(contacts, count, samples.after, rows, self._given)
         self._know(count)

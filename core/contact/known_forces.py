@@ -88,7 +88,7 @@ class KnownForces:
     def copy(self) -> Known:
         return self.keys, self.forces  # these arrays never change
 
-    def recall(self, known: Known, which: Flags) -> None:
+    def restore(self, known: Known, which: Flags) -> None:
         """What was known earlier of the forces on these rods is what is known."""
         keys, forces = known
         meant = self._concern(keys, which)

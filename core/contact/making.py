@@ -16,7 +16,6 @@ from ..models.protocol import ModelBlock
 from .bodies.block import Around
 from .colliders import ColliderMotion
 from .solver import ContactSolver
-from .substeps import Substeps
 
 if TYPE_CHECKING:
     from .bodies.simulated import SimulatedBodies
@@ -28,26 +27,23 @@ def make_contact(
     rods: Sequence[tuple[int, int]],
     bodies: SimulatedBodies | None,
     around: Callable[[], Around],
-    substeps: int,
     tolerance: float,
     workers: Workers,
     contact: str,
-) -> tuple[ContactSolver, Substeps]:
+) -> ContactSolver:
     """`rods` are block and number there of each rod. Bodies are one more block, the last. `contact` is that of `choice.py`."""
     colliders = ColliderMotion(scene.colliders)
     if contact == "active set":
         from .active_set import ActiveSetSolver
 
-        alone = ActiveSetSolver(rod_blocks, colliders, scene.rod_contact, tolerance, workers)
-        return alone, Substeps(alone, rod_blocks, substeps)
+        return ActiveSetSolver(rod_blocks, colliders, scene.rod_contact, tolerance, workers)
     friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
     for (block_number, k), entry in zip(rods, scene.entries, strict=True):
         friction[block_number][k] = entry.friction
     if contact == "gauss-seidel":
         from .gauss_seidel import GaussSeidelSolver
 
-        sweeping = GaussSeidelSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
-        return sweeping, Substeps(sweeping, rod_blocks, substeps)
+        return GaussSeidelSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
     blocks, touching = list(rod_blocks), None
     if bodies is not None:
         touching = bodies.touching(around)
@@ -64,5 +60,4 @@ def make_contact(
     made = None
     if bodies is not None and touching is not None and surfaces:
         made = partial(bodies.surfaces, touching, scene.colliders, colliders, workers)
-    solver = ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied, made)
-    return solver, Substeps(solver, blocks, substeps)
+    return ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied, made)

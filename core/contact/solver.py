@@ -141,7 +141,7 @@ class ContactSolver:
         if self._ties is not None:
             self._ties.finish(self._coupled, h)
         if self._failed.any():
-            self.known.recall(before, self._failed)
+            self.known.restore(before, self._failed)
         return Outcome(self._failed, self._hit, self._easy)
 
     def linked(self) -> Ints:
@@ -172,7 +172,7 @@ class ContactSolver:
         for number, chosen in self._chosen(which):
             block = self.blocks[number]
             block.begin(chosen, self._h, self._air_density, still)
-            block.probe(chosen, self._mobility[self._rows[number]])
+            block.estimate_mobility(chosen, self._mobility[self._rows[number]])
 
     def _finish(self, which: Flags, creep: bool) -> None:
         for number, chosen in self._chosen(which):
@@ -188,9 +188,9 @@ class ContactSolver:
         self._coupled &= ~which
         self._active &= ~which
         for number, chosen in self._chosen(which):
-            self.blocks[number].recall(chosen)
+            self.blocks[number].rollback(chosen)
         if self._ties is not None:
-            self._ties.recall(which)
+            self._ties.rollback(which)
         samples = self.detection.samples
         rows = which[samples.rod]
         samples.now[rows] = samples.start[rows]
@@ -368,9 +368,9 @@ class ContactSolver:
         """Takes coupled rods back to a part of the way they went last."""
         meant = (part < 1.0) & self._coupled & which
         for number, chosen in self._chosen(meant):
-            self.blocks[number].retreat(chosen, part[self.rods[number]])
+            self.blocks[number].backtrack(chosen, part[self.rods[number]])
         if self._ties is not None:
-            self._ties.retreat(meant, part)
+            self._ties.backtrack(meant, part)
 
     def _push(self) -> None:
         """Forces of all contacts at the iterate."""
@@ -417,7 +417,7 @@ class ContactSolver:
             self._linear_step()
         for number, chosen in self._chosen(self._active):
             rods = self.rods[number]
-            self.blocks[number].weigh_steps(chosen, self._longest[rods], self._slope[rods])
+            self.blocks[number].measure_steps(chosen, self._longest[rods], self._slope[rods])
 
     def _linear_step(self) -> bool:
         """False if the matrix is not positive definite."""
@@ -492,4 +492,4 @@ class ContactSolver:
                 way = np.abs(block.positions() - self._base[self._rows[number]]).max(axis=1)
                 ways = np.maximum.reduceat(way, block.sample_start[:-1])
                 sizes = np.minimum(most[of_block] / np.maximum(ways, 1e-300), 1.0)
-                block.retreat(limited[sizes[limited] < 1.0], sizes)
+                block.backtrack(limited[sizes[limited] < 1.0], sizes)

@@ -31,6 +31,8 @@ def mass_properties(shape: Solid) -> MassProperties:
 
 def _round_or_box(shape: Sphere | Box | Capsule | Cylinder | Cone) -> tuple[float, float, tuple[float, float, float]]:
     """Volume, centre along the local z axis, principal moments about x, y, z."""
+    if not isinstance(shape, (Sphere, Box, Capsule, Cylinder, Cone)):
+        raise TendrilError("shape", shape, "give a Sphere, Box, Capsule, Cylinder, Cone, Hull or Mesh")
     if isinstance(shape, Box):
         a, b, c = np.asarray(shape.size)
         volume = a * b * c

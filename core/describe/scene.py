@@ -1,9 +1,10 @@
-"""A scene: rods, bodies, what holds them, what pulls on them, what they collide with, the air around them. Everything is
-checked as it is added."""
+"""A scene: rods and rigid bodies with their holds, attachments, loads, colliders, force fields and air.
+
+Everything is validated when it is added.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -28,13 +29,10 @@ from ..errors import (
 from .attachment import Attachment, make_attachment
 from .body import DEFAULT_FRICTION, Body
 from .fields import Field, check_fields
+from .model import DEFAULT_NET_MODEL, DEFAULT_ROD_MODEL, model_names, model_record
 from .net import Net
 from .rod import Rod
 from .shapes import Collider, Shape, names_of
-
-MODELS = ("der", "der2008", "clothoid", "compact", "net", "corde")
-
-NET_MODELS = ("net", "corde", "compact")
 
 MOST_ELEMENTS = 64
 
@@ -48,14 +46,14 @@ Path = Callable[[float], Any]
 
 @dataclass(frozen=True)
 class Hold:
-    """A place on a rod whose motion is prescribed.
+    """A vertex or an edge of a rod whose motion is prescribed.
 
-    kind: "pin" holds the position of a vertex; "clamp" its position and the frame of its cross-section; "orient" the
-    frame alone; "edge" holds a whole edge, position and frame. "slide" and "slide clamp" are a pin and a clamp that leave a vertex
-    free to go along a line.
-    `path` gives the motion over time in seconds: a position for a pin, (position, rotation) for a clamp or an edge,
-    a rotation for an orient. Rotations are 3x3 matrices applied to the frame of the start. `spin` is an angle in rad
-    about the tangent, on top of the rotation; it counts whole turns.
+    `kind`: "pin" prescribes the position of a vertex; "clamp" its position and the frame of its cross-section; "orient" only the
+    frame; "edge" the position and frame of a whole edge. "slide" and "slide clamp" are a pin and a clamp that let the vertex
+    move along a line.
+    `path` is the motion as a function of time in seconds: it returns a position for a pin, (position, rotation) for a clamp or an
+    edge, a rotation for an orient. Rotations are 3x3 matrices applied to the initial frame. `spin` returns an additional
+    rotation about the tangent in rad; whole turns count.
     """
 
     rod: RodId
@@ -85,8 +83,8 @@ class Load:
 
 @dataclass(frozen=True)
 class Elements:
-    """The elements of a "clothoid" rod: so many, or without a count as few as follow the drawn points within `tolerance`, a part of
-    the rod's length. Of degree 1 they have affine curvatures, of degree 0 constant ones: helices."""
+    """How a "clothoid" rod is discretised: into `count` elements, or without a count into the fewest that follow the drawn points
+    within `tolerance` times the rod's length. Curvature is affine in an element of degree 1, constant (a helix) for degree 0."""
 
     count: int | None = None
     tolerance: float = 0.005
@@ -100,7 +98,7 @@ class Elements:
 
 
 def as_elements(elements: Elements | int | None) -> Elements | None:
-    """From what may be given as elements."""
+    """Converts what `Scene.add` accepts as elements."""
     if elements is None or isinstance(elements, Elements):
         return elements
     return Elements(whole("elements", elements, 1, MOST_ELEMENTS))
@@ -108,20 +106,19 @@ def as_elements(elements: Elements | int | None) -> Elements | None:
 
 @dataclass(frozen=True)
 class Entry:
-    """A rod in the scene, with the model that moves it and its start velocity."""
+    """A rod or net of the scene, with its model and its initial velocity."""
 
-    rod: Any  # Rod; or Net, which the models of nets take as well
+    rod: Any  # Rod, or Net if the model accepts nets
     model: str
     velocity: Array  # (n, 3) m/s
     friction: float
     elements: Elements | None = None
-    tied: tuple[
-        tuple[int, float], ...
-    ] = ()  # edges, and where on them, at which bodies are attached, for models that ask
+    # Attached bodies, for models that resolve the rod near them: edge, and position on it from 0 to 1.
+    tied: tuple[tuple[int, float], ...] = ()
 
 
 class Scene:
-    """What is simulated. `Simulation` reads it once; later changes need a new simulation."""
+    """Describes what is simulated. `Simulation` reads it once; later changes need a new simulation."""
 
     def __init__(
         self,
@@ -132,9 +129,9 @@ class Scene:
         drag: float = 0.0,
         rod_contact: bool = False,
     ) -> None:
-        """`air_density` (kg/m3, 1.2 on Earth) with `wind` (m/s) drags every rod as a cylinder in a stream;
-        `drag` (1/s) slows all motion relative to the wind, in proportion to mass. With `rod_contact` rods collide with each
-        other and with themselves; with colliders they always do."""
+        """`air_density` (kg/m^3, 1.2 on Earth) with `wind` (m/s) exerts the drag of a cylinder in a stream on every edge; `drag`
+        (1/s) damps all motion relative to the wind, in proportion to mass. `rod_contact`: rods collide with each other and with
+        themselves. They always collide with colliders."""
         self.gravity = vector("gravity", gravity)
         self.air_density = not_negative("air_density", air_density, "kg/m^3")
         self.wind = vector("wind", wind)
@@ -158,17 +155,16 @@ class Scene:
         friction: float = DEFAULT_FRICTION,
         elements: Elements | int | None = None,
     ) -> RodId:
-        """Adds a rod or a net; the id it gives is used in every other call. The model is "der" for rods and "net" for nets unless
-        another is chosen. Between two surfaces the coefficient of friction is the root of the product of theirs. `elements` says of
-        how many elements a "clothoid" rod is made, or how they are to be found; without it there are at least four."""
+        """Adds a rod or a net and returns its id. The default model is "der" for rods and "net" for nets. The coefficient of
+        friction between two surfaces is the geometric mean of theirs. `elements` sets the discretisation of a "clothoid" rod; by
+        default it has at least four elements."""
         if not isinstance(rod, (Rod, Net)):
             raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points, or a Net")
         if model is None:
-            model = "der" if isinstance(rod, Rod) else "net"
-        if not isinstance(model, str) or model not in MODELS:
-            raise TendrilError("model", model, f"choose one of {', '.join(MODELS)}")
-        if isinstance(rod, Net) and model not in NET_MODELS:
-            raise TendrilError("model", model, f"nets need one of {', '.join(NET_MODELS)}")
+            model = DEFAULT_ROD_MODEL if isinstance(rod, Rod) else DEFAULT_NET_MODEL
+        record = model_record(model)
+        if isinstance(rod, Net) and not record.nets:
+            raise TendrilError("model", model, f"nets need one of {model_names(lambda one: one.nets)}")
         n = rod.vertex_count
         if velocity is None:
             v = np.zeros((n, 3))
@@ -177,8 +173,9 @@ class Scene:
         else:
             v = array("velocity", velocity, (n, 3), f"give one vector, or {n} of them, one per vertex")
         v.flags.writeable = False
-        if elements is not None and model != "clothoid":
-            raise TendrilError("elements", elements, 'only rods of the model "clothoid" are made of elements')
+        if elements is not None and not record.elements:
+            others = model_names(lambda one: one.elements)
+            raise TendrilError("elements", elements, f"only rods of the model {others} are made of elements")
         self.entries.append(Entry(rod, model, v, friction_coefficient(friction), as_elements(elements)))
         return len(self.entries) - 1
 
@@ -190,10 +187,11 @@ class Scene:
         thickness: float = 0.0,
         path: Path | None = None,
     ) -> ColliderId:
-        """Adds something that rods can't pass: a `Shape`, such as a Sphere or a Mesh, with `thickness` (m) on top.
+        """Adds a collider: a `Shape`, such as a Sphere or a Mesh, enlarged by `thickness` (m).
 
-        `path` moves it over time in seconds: it gives (position, rotation), where the rotation turns the shape as it was given.
-        That of a mesh may also give all its vertices; a position then moves the mesh as a whole, beginning at (0, 0, 0)."""
+        `path` is its motion as a function of time in seconds: it returns (position, rotation); the rotation is applied to the
+        shape as described. For a mesh it may return all vertices instead; its position is that of the whole mesh and starts at
+        (0, 0, 0)."""
         if not isinstance(shape, Shape):
             raise TendrilError("shape", shape, f"give a {names_of(Shape)}")
         if path is not None and not callable(path):
@@ -204,7 +202,7 @@ class Scene:
         return len(self.colliders) - 1
 
     def pin(self, rod: RodId, where: str | int | Iterable[int], path: Path | None = None) -> HoldId:
-        """Holds the position of a vertex: "start", "end", an index, or several. Returns the id of the (first) hold."""
+        """Holds the position of a vertex ("start", "end", or its index) or of several. Returns the id of the first hold."""
         return self._hold(rod, "pin", where, path, None)
 
     def clamp(
@@ -214,7 +212,7 @@ class Scene:
         path: Path | None = None,
         spin: Callable[[float], float] | None = None,
     ) -> HoldId:
-        """Holds a vertex and the frame of the cross-section there."""
+        """Holds the position of a vertex and the frame of the cross-section there."""
         return self._hold(rod, "clamp", where, path, spin)
 
     def orient(
@@ -224,7 +222,7 @@ class Scene:
         path: Path | None = None,
         spin: Callable[[float], float] | None = None,
     ) -> HoldId:
-        """Holds the frame of the cross-section at a vertex and leaves its position free."""
+        """Holds the frame of the cross-section at a vertex, not its position."""
         return self._hold(rod, "orient", where, path, spin)
 
     def slide(
@@ -237,11 +235,12 @@ class Scene:
         *,
         clamped: bool = False,
     ) -> HoldId:
-        """Holds a vertex on the line through it with the direction `along`, on which it is free to slide; `clamped`, it also holds
-        the frame of the cross-section there. Only rods that never stretch do this: those of the model compact."""
+        """Holds a vertex on the line through it with the direction `along`, on which it can slide; with `clamped` also the frame of
+        the cross-section there. Needs a model with sliding holds: "compact"."""
         entry = self._entry(rod)
-        if entry.model != "compact":
-            raise TendrilError("rod", rod, f"it is of the model {entry.model}: vertices of compact rods slide")
+        if not model_record(entry.model).sliding_holds:
+            others = model_names(lambda one: one.sliding_holds)
+            raise TendrilError("rod", rod, f"its model {entry.model} has no sliding holds: choose {others}")
         line = direction("along", along)
         line.flags.writeable = False
         return self._hold(rod, "slide clamp" if flag("clamped", clamped) else "slide", where, path, spin, line)
@@ -253,11 +252,11 @@ class Scene:
         path: Path | None = None,
         spin: Callable[[float], float] | None = None,
     ) -> HoldId:
-        """Holds a whole edge as a rigid piece. `path` moves its midpoint and turns its frame."""
+        """Holds an edge as a rigid piece. `path` prescribes the position of its midpoint and the rotation of its frame."""
         return self._hold(rod, "edge", edge, path, spin)
 
     def add_body(self, body: Body) -> BodyId:
-        """Adds a rigid body; the id it gives is used in every other call."""
+        """Adds a rigid body and returns its id."""
         if not isinstance(body, Body):
             raise TendrilError("body", body, "give a Body")
         self.bodies.append(body)
@@ -266,10 +265,10 @@ class Scene:
     def attach(
         self, rod: RodId, where: str | int, body: BodyId, point: ArrayLike | None = None, kind: str = "weld"
     ) -> AttachmentId:
-        """Ties a vertex of a rod ("start", "end" or its index) to a body, so that each pulls on the other.
+        """Attaches a vertex of a rod ("start", "end" or its index) to a body; forces act both ways.
 
-        A "weld" also keeps the rod's cross-section as it is to the body now, a "swivel" leaves it free to turn about the rod's
-        axis, a "ball" leaves all turning free. `point`, in the body's axes, is where the vertex is, and need not be given."""
+        A "weld" also fixes the rod's cross-section relative to the body, a "swivel" leaves rotation about the rod's axis free, a
+        "ball" leaves all rotation free. `point` is the position of the vertex in the body's axes; by default its current one."""
         entry = self._entry(rod)
         vertex = self._vertex(entry.rod, where)
         return self._attach(rod, body, entry.rod.edge_at(vertex), vertex, point, kind)
@@ -277,7 +276,7 @@ class Scene:
     def attach_edge(
         self, rod: RodId, edge: int, body: BodyId, point: ArrayLike | None = None, kind: str = "weld"
     ) -> AttachmentId:
-        """Ties the middle of an edge to a body; see `attach`."""
+        """Attaches the midpoint of an edge to a body; see `attach`."""
         entry = self._entry(rod)
         return self._attach(rod, body, whole("edge", edge, 0, entry.rod.edge_count - 1), None, point, kind)
 
@@ -300,57 +299,21 @@ class Scene:
         return len(self.attachments) - 1
 
     def load(self, rod: RodId, where: str | int, force: ArrayLike | Path) -> None:
-        """Pulls at a vertex with a force in N, constant or a function of time."""
+        """Applies a force in N to a vertex: constant, or a function of time in seconds."""
         entry = self._entry(rod)
         vertex = self._vertex(entry.rod, where)
         self.loads.append(Load(int(rod), vertex, force if callable(force) else vector("force", force)))
 
     def add_field(self, field: Field) -> None:
-        """A force field, which acts on all rods, or on those that it names."""
+        """Adds a force field, which acts on all rods or on those that it names."""
         self.fields += check_fields([field], len(self.entries))
 
     def fingerprint(self) -> str:
-        """A digest of all that is described here, to tell whether a cache belongs to it. Functions of time count as
-        present or absent only: whoever changes one names a new cache."""
-        digest = hashlib.sha256()
+        """A digest of the whole description, to check whether a cache belongs to it. Of functions of time only their presence
+        counts: use a new cache after changing one."""
+        from .fingerprint import fingerprint
 
-        def feed(value: object) -> None:
-            if isinstance(value, np.ndarray):
-                digest.update(str((value.shape, value.dtype.str)).encode() + np.ascontiguousarray(value).tobytes())
-            elif callable(value):
-                digest.update(b"function")
-            else:
-                digest.update(repr(value).encode())
-            digest.update(b";")
-
-        for item in (self.gravity, self.air_density, self.wind, self.drag, self.rod_contact):
-            feed(item)
-        for entry in self.entries:
-            feed(entry.model)
-            feed(entry.velocity)
-            feed(entry.friction)
-            feed(entry.elements)
-            for value in vars(entry.rod).values():
-                feed(value)
-        for place in (*self.holds, *self.loads):
-            for value in vars(place).values():
-                feed(value)
-        for collider in self.colliders:
-            feed(type(collider.shape).__name__)
-            for value in (*vars(collider.shape).values(), collider.friction, collider.thickness, collider.path):
-                feed(value)
-        for field in self.fields:
-            for value in (field.numbers(), field.vertices, field.triangles, field.rods):
-                feed(value)
-        for body in self.bodies:
-            feed(type(body.shape).__name__)
-            for value in (*vars(body.shape).values(), *vars(body).values()):
-                if value is not body.shape:
-                    feed(value)
-        for attachment in self.attachments:
-            for value in vars(attachment).values():
-                feed(value)
-        return digest.hexdigest()
+        return fingerprint(self)
 
     def _entry(self, rod: RodId) -> Entry:
         try:
@@ -384,7 +347,7 @@ class Scene:
             places = [whole("edge", where, 0, entry.rod.edge_count - 1)]
         elif kind == "pin" and not isinstance(where, (str, bytes, int, np.integer)):
             try:
-                most = entry.rod.vertex_count + 1  # it may be endless, and then holds a vertex twice
+                most = entry.rod.vertex_count + 1  # an endless iterable then repeats a vertex, which is refused
                 places = [self._vertex(entry.rod, place) for place in islice(where, most)]
             except TendrilError:
                 raise
@@ -407,6 +370,7 @@ class Scene:
 
 
 def held_vertices(hold: Hold, rod: Rod | Net) -> tuple[int, ...]:
+    """The vertices of the rod that a hold concerns."""
     if hold.kind == "edge":
         return rod.ends(hold.index)
     return (hold.index,)

@@ -1,4 +1,4 @@
-"""Rods whose material and natural shape change while they move: they grow, curl, stiffen."""
+"""Changes of material and natural shape during a simulation: growing, curling, stiffening."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Array, TendrilError, not_negative, number, positive
-
-MODELS = ("der", "net", "compact", "clothoid")
+from ..errors import Array, not_negative, number, positive
 
 
 class Factors(NamedTuple):
-    """On what was described."""
+    """Factors on the properties of a rod as described."""
 
-    stiffness: float = 1.0  # against bending and twisting
+    stiffness: float = 1.0  # of bending and twist
     damping: float = 1.0
-    length: float = 1.0  # of all segments: mass grows with it
-    curl: float = 1.0  # the natural curvature
+    length: float = 1.0  # rest length of all segments; mass is proportional to it
+    curl: float = 1.0  # natural curvature
 
 
 def check_factors(stiffness: float, damping: float, length: float, curl: float) -> Factors:
@@ -32,29 +30,22 @@ def check_factors(stiffness: float, damping: float, length: float, curl: float) 
 
 
 class Originals:
-    """Arrays as they were described, to be scaled again and again."""
+    """Arrays as described, from which scaled ones are computed any number of times."""
 
     def __init__(self, arrays: Sequence[Array]) -> None:
         self._arrays = arrays
-        self._were = [array.copy() for array in arrays]
+        self._originals = [array.copy() for array in arrays]
 
     def scale(self, rows: Sequence[slice], factors: Sequence[Any]) -> None:
-        """Writes rows of each array as they were, times a factor."""
-        for array, was, here, factor in zip(self._arrays, self._were, rows, factors, strict=True):
-            array[here] = was[here] * factor
+        """Sets rows of each array to a factor times the original."""
+        for array, original, here, factor in zip(self._arrays, self._originals, rows, factors, strict=True):
+            array[here] = original[here] * factor
 
     def clear(self, number: int, row: int) -> None:
-        """What is gone stays gone."""
-        self._were[number][row] = 0.0
+        """Sets a row of the original to zero, so that scaling does not bring it back."""
+        self._originals[number][row] = 0.0
 
 
 def strain_factors(factors: Factors) -> NDArray[np.float64]:
-    """Of the five natural strains of an element, which are integrated over its length: four of bending, one of twist."""
+    """Factors on the five natural strains of an element, integrated over its length: four of bending, one of twist."""
     return np.array([factors.curl * factors.length] * 4 + [factors.length])
-
-
-def refuse_others(model: str) -> None:
-    if model not in MODELS:
-        raise TendrilError(
-            "rod", model, f"rods of this model stay as they were made: choose one of {', '.join(MODELS)}"
-        )

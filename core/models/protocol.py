@@ -1,23 +1,31 @@
-"""What every rod model can do, so that holds, contact, bodies, forces, cache and Blender are written once."""
+"""The interface of rod models, so that holds, contact, bodies, forces, cache and Blender are written once for all of them.
+
+`ModelBlock` is what every model implements. The classes after it are optional capabilities: code that needs one tests for it with
+`isinstance` and handles blocks without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe.scene import Entry
 from ..errors import Array
 
-WHOLE = np.ones((1, 1))  # all of gravity, for all sample points
+if TYPE_CHECKING:
+    from ..describe.attachment import Attachment
+    from ..describe.scene import Entry
+    from .alteration import Factors
+
+WHOLE = np.ones((1, 1))  # share of gravity: all of it, for all sample points
 
 
 @dataclass(frozen=True)
 class Energies:
-    """In joules. Gravity is zero at the origin."""
+    """Energies in J. The potential energy of gravity is zero at the origin."""
 
     kinetic: float = 0.0
     stretch: float = 0.0
@@ -39,13 +47,13 @@ class Energies:
 
 @dataclass(frozen=True)
 class Work:
-    """What a block did since it was last asked."""
+    """Solver statistics of a block since they were last read."""
 
-    iterations: int = 0  # of Newton, summed over rods
-    residual: float = 0.0  # how far Newton's method may be from its goal, in segment lengths: the largest of all solves
-    halvings: int = 0
-    fallbacks: int = 0  # to backward Euler
-    failures: int = 0  # parts of a step that were given up: the rod crept on without speed
+    iterations: int = 0  # Newton iterations, summed over rods
+    residual: float = 0.0  # largest estimated error of a Newton solve, in segment lengths
+    halvings: int = 0  # of the step size
+    fallbacks: int = 0  # steps repeated with backward Euler
+    failures: int = 0  # parts of a step that were given up: the rod was placed without velocity
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -58,46 +66,48 @@ class Work:
 
 
 class Pushes(NamedTuple):
-    """How others push the sample points while a coupled step is solved."""
+    """External forces on the sample points during a coupled step, and their stiffness."""
 
     force: Array  # (N, 4) N on the point; N m about the tangent of the edge after it
-    stiffness: Array  # (N, 28) how the force on an edge resists motion of x y z, turn and x y z of its end: lower triangle by rows
+    # (N, 28) derivative of the force on an edge in x y z of its start, its rotation, x y z of its end: lower triangle by rows
+    stiffness: Array
     touched: NDArray[np.bool_]  # (N,) the edge has stiffness
 
 
 class Edges(NamedTuple):
-    """The edges after the sample points, as others see them."""
+    """The edges after the sample points, as contact and bodies need them."""
 
-    after: NDArray[np.int64]  # (N,) the sample point where it ends; -1: no edge
+    after: NDArray[np.int64]  # (N,) the sample point at its end; -1: no edge
     radius: Array  # (N,) m
-    along: Array  # (N,) m, natural arc length from the start of the rod
+    along: Array  # (N,) m, rest arc length from the start of the rod
     length: Array  # (N,) m, of a closed rod; infinite if open
-    joined: NDArray[np.int64] = np.zeros(
-        (0, 2), np.int64
-    )  # (K, 2) edges i < j of one rod that never touch, beside those near along it
+    # (K, 2) pairs of edges i < j of one rod that never collide, besides those close to each other along the rod
+    joined: NDArray[np.int64] = np.zeros((0, 2), np.int64)
 
 
 class ModelBlock(Protocol):
-    """All rods of one model in a scene. Sample points of rod r of the block are rows sample_start[r] ... of the arrays.
+    """All rods of one model in a scene. The sample points of rod r are the rows sample_start[r] ... of all arrays.
 
-    They are the vertices of the described rods; a model that has more of them says which are vertices, see `vertex_rows`."""
+    Sample points are the vertices of the described rods; blocks with additional ones have the capability `ExtraSamples`.
+
+    The constructor takes (entries, holds, *, integrator, tolerance, workers), see `registry.make_block`."""
 
     sample_start: NDArray[np.int64]  # (R + 1,)
-    generalized_size: int  # of vectors of generalized coordinates
+    generalized_size: int  # length of vectors of generalized coordinates
     generalized_ranges: NDArray[
         np.int64
-    ]  # (R, K, 2) where those of each rod are in them: K times from an entry to before another
+    ]  # (R, K, 2) the entries of each rod in them: K ranges from first to before last
     state_size: int
 
     # 1. Where the material is.
     def positions(self) -> Array:
-        """(N, 3), a view: copy it to keep it."""
+        """(N, 3) m. A view: copy it to keep it."""
 
     def velocities(self) -> Array:
-        """(N, 3), a view."""
+        """(N, 3) m/s. A view."""
 
     def directors(self) -> Array:
-        """(N, 3) first material director of the edge after each sample point; idle after the last of an open rod."""
+        """(N, 3) first material director of the edge after each sample point; unused after the last of an open rod."""
 
     # 2. Generalized velocities to point velocities, and point forces to generalized forces.
     def point_velocities(self, generalized: Array, out: Array) -> None:
@@ -106,18 +116,15 @@ class ModelBlock(Protocol):
     def generalized_forces(self, forces: Array, out: Array) -> None:
         """out = J^T f."""
 
-    # 3. A step.
+    # 3. A free step.
     def hold_positions(self) -> Array:
-        """(H, 3) where the block's holds are at the start."""
+        """(H, 3) initial positions of the block's holds."""
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
-        """Where the block's holds are at the end of the next steps; where they were before is the beginning."""
-
-    # A model may also have `release(hold: int) -> bool`, which lets go of one of the block's holds for good; False if it can't.
+        """Sets the pose of the block's holds at the end of the next steps; the previous one becomes that at their start."""
 
     def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
-        """Writes the force of gravity on each sample point; share (samples, 1), or (1, 1) for all, is how much of it
-        they feel."""
+        """Writes the force of gravity on each sample point, times `share`: (N, 1), or (1, 1) for all points."""
 
     def free_steps(
         self,
@@ -130,110 +137,230 @@ class ModelBlock(Protocol):
         calm: bool,
         skip: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Moves all rods but those to skip by `count` steps of h seconds under forces (N, 3) and air, as if nothing was in the way.
+        """Takes `count` steps of h seconds under forces (N, 3) N and air, without contact and bodies, with all rods except those in
+        `skip` (R,).
 
-        Never raises. The motion of holds spans all the steps. With `calm` the integrator is the one that takes most
-        energy out, to look for a state of rest."""
+        Never raises. The motion of holds spans all steps. `calm`: use the most dissipative integrator, to find a state of rest."""
 
     def solve(self, generalized: Array) -> None:
-        """Applies the inverse of the matrix the last step was taken with, in place."""
+        """Applies the inverse of the matrix of the last step, in place."""
 
-    # A coupled step: that of rods which others push on, solved by Newton's method together with the others. `chosen` are the
-    # numbers of the rods that take part.
+    # 4. A coupled step: one under external forces that depend on the motion (contact, bodies), solved by Newton's method together
+    # with their source. `chosen` are the numbers of the rods that take part.
     def edges(self) -> Edges:
-        """What others need to know of the material."""
+        """The edges between sample points."""
 
     def turns(self) -> Array:
-        """(N,) a view: the angle about the tangent by which each edge's material has turned since the coupled step began."""
+        """(N,) rad, a view: rotation of each edge's material about its tangent since the coupled step began."""
 
     def save(self, chosen: NDArray[np.int64]) -> None:
-        """Keeps the state of rods, for `begin` to go back to."""
+        """Saves the state of rods at the start of a step, for `begin` and `rollback`."""
 
-    def recall(self, chosen: NDArray[np.int64]) -> None:
-        """Takes rods back to their saved state."""
+    def rollback(self, chosen: NDArray[np.int64]) -> None:
+        """Resets rods to their saved state."""
 
     def copy(self, chosen: NDArray[np.int64]) -> Sequence[Array]:
-        """The state of rods, for `put_back`: some moments have to be gone back to more than once."""
+        """A copy of the state of rods, for `restore`. Unlike `save` it can be taken any number of times."""
 
-    def put_back(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None: ...
+    def restore(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
+        """Resets rods to a state of `copy`."""
 
     def begin(self, chosen: NDArray[np.int64], h: float, air_density: float, still: bool = False) -> None:
-        """Takes rods back to the saved state and then to a guess of where they are after h, under the forces of `free_steps`;
-        with `still` only what is held moves."""
+        """Starts a coupled step of h seconds from the saved state, at a predicted end state under the forces of the last
+        `free_steps`. `still`: only held vertices move."""
 
-    def probe(self, chosen: NDArray[np.int64], mobility: Array) -> None:
-        """Writes how far (m/N) a force on each sample point of the chosen rods moves it within the step, about: (N, 6) rows
+    def estimate_mobility(self, chosen: NDArray[np.int64], mobility: Array) -> None:
+        """Writes an estimate of the displacement of each sample point within the step per force on it, m/N: (N, 6) rows
         xx yx yy zx zy zz."""
 
     def linearise(self, chosen: NDArray[np.int64], pushes: Pushes, potential: Array) -> None:
-        """Computes Newton's step of each rod under pushes (rows of the block), as if these concerned one rod each. Writes the rods'
-        potential (R,): what a step makes least, but for the pushes."""
+        """Computes the Newton step of each rod under external forces (rows of the block), as if they acted on one rod each. Writes
+        the incremental potential (R,) that a step minimises, without the external forces."""
 
     def step_vector(self) -> Array:
-        """The generalized step, a view to be changed."""
+        """The generalized Newton step: a view that may be changed."""
 
     def solve_linearised(self, chosen: NDArray[np.int64], generalized: Array) -> None:
-        """Applies the inverse of the matrix of `linearise`, in place, for the chosen rods."""
+        """Applies the inverse of the matrix of `linearise` to the chosen rods, in place."""
 
     def sample_steps(self, chosen: NDArray[np.int64], generalized: Array, out: Array) -> None:
-        """out (N, 4) = the motion of the sample points of the chosen rods and the turn of the edges after them."""
+        """out (N, 4) = J v: displacement of the sample points of the chosen rods, and rotation of the edges after them."""
 
     def generalized_pushes(self, chosen: NDArray[np.int64], forces: Array, out: Array) -> None:
-        """The transpose: out = J^T of forces (N, 4), of the chosen rods."""
+        """out = J^T f of forces (N, 4) on the chosen rods."""
 
-    def weigh_steps(self, chosen: NDArray[np.int64], longest: Array, slope: Array) -> None:
-        """Writes how far the step vector goes, in segment lengths, at most (R,), and how the potential changes along it (R,)."""
+    def measure_steps(self, chosen: NDArray[np.int64], longest: Array, slope: Array) -> None:
+        """Writes the largest displacement of the step vector in segment lengths (R,), and the derivative of the potential along
+        it (R,)."""
 
     def move(self, chosen: NDArray[np.int64]) -> None:
-        """Moves by the step vector, or less where that would go too far."""
+        """Applies the step vector, shortened where it is too long."""
 
-    def retreat(self, chosen: NDArray[np.int64], sizes: Array) -> None:
-        """Goes back to a part of the way that `move` (or the last `retreat`) went: sizes (R,), from 0 to 1, per rod."""
+    def backtrack(self, chosen: NDArray[np.int64], sizes: Array) -> None:
+        """Line search: shortens what the last `move` or `backtrack` applied to a fraction `sizes` (R,) of it."""
 
     def finish(self, chosen: NDArray[np.int64], creep: bool = False) -> None:
-        """Accepts the step. With `creep` speed is lost: the step was given up."""
+        """Accepts the step. `creep`: the step was given up; velocities become zero."""
 
-    # A model may have more, for rods with bodies on them. `second_order`: its coupled steps can be those of SDIRK2, by
-    # `begin_stage(chosen, h, air_density, at)` (a first stage of length h, after which a part `at` of the step is over),
-    # `go_on(chosen, ratio)` (to the second) and `finish(chosen, creep, smooth=True)`. `directors_now(row)`: of edges after sample
-    # points, at the iterate; or `edge_directors(row)`: in the state, too, and not as drawn. `responses(owner, row, after, pair,
-    # out)`: how edges move when edges are pushed, see `der`.
+    # 5. Bookkeeping.
+    def energies(self, gravity: Array) -> Energies:
+        """The energies of all rods together."""
 
-    # 4. Bookkeeping.
-    def energies(self, gravity: Array) -> Energies: ...
+    def elastic_energies(self) -> Array:
+        """(R,) J, of stretch, bending and twist. Call `energies` first."""
 
     def take_work(self) -> Work:
-        """What was done since the last call."""
+        """Solver statistics since the last call."""
 
     def pack_state(self, out: Array) -> None:
-        """The whole state into a flat array of state_size."""
+        """Writes the whole state into a flat array of state_size."""
 
-    def unpack_state(self, state: Array) -> None: ...
+    def unpack_state(self, state: Array) -> None:
+        """Sets the whole state from what `pack_state` wrote."""
 
     def stop(self) -> None:
-        """Takes all velocity out, to look for a state of rest."""
+        """Sets all velocities to zero."""
 
     def disturb(self, size: float) -> None:
-        """Moves all points a little, by up to `size` segment lengths, always in the same way."""
+        """Displaces all free points randomly by up to `size` segment lengths, with a fixed seed."""
+
+
+# Optional capabilities ----------------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class ExtraSamples(Protocol):
+    """Sample points that are not vertices of the described rods."""
+
+    vertices: NDArray[np.int64]  # rows of the sample points that are vertices, one rod after the other
+
+
+@runtime_checkable
+class ExtraEdges(Protocol):
+    """Edges that do not begin at vertices of the described rods."""
+
+    director_rows: NDArray[np.int64]  # rows of `directors()` of the described edges, one rod after the other
+
+
+@runtime_checkable
+class Releases(Protocol):
+    """Holds can be removed while the simulation runs."""
+
+    def release(self, hold: int) -> bool:
+        """Removes one of the block's holds for good. False if that hold can't be removed."""
+
+
+@runtime_checkable
+class Alters(Protocol):
+    """Material and natural shape can change while the simulation runs."""
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        """Multiplies properties of a rod, as described, by factors."""
+
+
+@runtime_checkable
+class Grows(Protocol):
+    """The natural length changes linearly through a frame."""
+
+    def grow(self, rod: int, length: float | None = None, curvature: object = None) -> None:
+        """Sets the natural length (m), or the natural twist and curvatures (1/m), at the end of the next frame."""
+
+    def grow_to(self, fraction: float) -> None:
+        """Sets all growing rods to a fraction of the way to their new natural length."""
+
+    def arrive(self) -> None:
+        """Ends the frame: all growing rods have their new natural length."""
+
+
+@runtime_checkable
+class MeasuresStrains(Protocol):
+    """The block knows better than edges between vertices how its rods are strained."""
+
+    def strains(self) -> Array:
+        """(E, 3) stretch, bending (1/m) and twist (rad/m) of the described edges."""
+
+    def tension(self) -> Array:
+        """(E,) N"""
+
+
+@runtime_checkable
+class SecondOrderStages(Protocol):
+    """Coupled steps can be SDIRK2: `begin_stage`, Newton, `begin_second_stage`, Newton, `finish` with `smooth`."""
+
+    second_order: bool  # False where a subclass does not support what it inherits
+
+    def begin_stage(
+        self, chosen: NDArray[np.int64], h: float, air_density: float, at: float, still: bool = False
+    ) -> None:
+        """As `begin`, for a first stage of length h that ends at a fraction `at` of the step."""
+
+    def begin_second_stage(self, chosen: NDArray[np.int64], ratio: float) -> None:
+        """Accepts the first stage and starts the second; `ratio` is (1 - gamma) / gamma."""
+
+    def finish(self, chosen: NDArray[np.int64], creep: bool = False, smooth: bool = False) -> None:
+        """As `ModelBlock.finish`; `smooth`: keep the acceleration for the prediction of the next step."""
+
+
+@runtime_checkable
+class IterateDirectors(Protocol):
+    """Directors are known during a coupled step, at the current iterate."""
+
+    def directors_now(self, row: NDArray[np.int64]) -> Array:
+        """(K, 3) first directors of the edges after sample points `row`."""
+
+
+@runtime_checkable
+class EdgeDirectors(Protocol):
+    """Directors of sampled edges differ from those shown by `directors()`; known in the state and at the iterate."""
+
+    def edge_directors(self, row: NDArray[np.int64]) -> Array:
+        """(K, 3) first directors of the edges after sample points `row`."""
+
+
+@runtime_checkable
+class EdgeResponses(Protocol):
+    """A fast path to the compliance between edges of a rod, for attached bodies."""
+
+    def responses(
+        self, owner: NDArray[np.int64], row: NDArray[np.int64], after: NDArray[np.int64], pair: NDArray[np.int64], out: Array
+    ) -> None:  # fmt: skip
+        """Writes (P, 7, 7) motion of edge pair[k, 0] per force on edge pair[k, 1], by the matrix of `linearise`. `owner`, `row` and
+        `after` are the rod, start and end of each edge."""
+
+
+@runtime_checkable
+class CarriesBodies(Protocol):
+    """The block steps attached bodies together with its rods, by a scheme of its own."""
+
+    def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: Any, impulse: Array) -> NDArray[np.bool_]:
+        """Takes over attachments (each with the number of its rod) that are all of their bodies' attachments, where it can: returns
+        which rods (R,) `step_carried` steps from now on. `bodies` is the BodyBlock of contact/bodies; the impulses of the
+        attachments are added to `impulse` (B, 6)."""
+
+    def step_carried(
+        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
+    ) -> None:
+        """Takes one step of h seconds with these rods and their bodies. Kinematic bodies are moved later, with all others."""
+
+
+def takes_second_order(block: object) -> bool:
+    """Whether coupled steps of a block can be SDIRK2."""
+    return isinstance(block, SecondOrderStages) and block.second_order
 
 
 def vertex_rows(block: ModelBlock) -> NDArray[np.int64]:
-    """The rows of a block's sample points that are vertices of the described rods, one rod after the other: its `vertices` if
-    it has other sample points, too, else all."""
-    rows: NDArray[np.int64] | None = getattr(block, "vertices", None)
-    return np.arange(int(block.sample_start[-1])) if rows is None else rows
+    """The rows of a block's sample points that are vertices of the described rods, one rod after the other."""
+    return block.vertices if isinstance(block, ExtraSamples) else np.arange(int(block.sample_start[-1]))
 
 
 def edge_rows(block: ModelBlock, entries: Sequence[Entry]) -> NDArray[np.int64]:
-    """The rows of a block's `directors()` that are those of the edges of the described rods, one rod after the other: its
-    `director_rows` if it has more edges than vertices, else those of the vertices at which edges begin."""
-    rows: NDArray[np.int64] | None = getattr(block, "director_rows", None)
-    if rows is not None:
-        return rows
+    """The rows of a block's `directors()` that are edges of the described rods, one rod after the other."""
+    if isinstance(block, ExtraEdges):
+        return block.director_rows
     keep = [np.arange(entry.rod.vertex_count) < entry.rod.edge_count for entry in entries]
     return np.asarray(vertex_rows(block)[np.concatenate(keep)])
 
 
 def in_one_piece(start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Ranges of rods whose entries lie one after the other: those of rod r from start[r] to before start[r + 1]."""
+    """`generalized_ranges` of rods whose entries are contiguous: those of rod r from start[r] to before start[r + 1]."""
     return np.asarray(np.stack([start[:-1], start[1:]], axis=1)[:, None])

@@ -1,4 +1,4 @@
-"""What a simulation gives for a frame."""
+"""What a simulation returns for a frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """What was done for a frame."""
+    """Solver statistics of a frame; see `models.protocol.Work`."""
 
     iterations: int
     residual: float
@@ -33,7 +33,7 @@ class Report:
 
 
 class Place(NamedTuple):
-    """Where a rod is among those of its block."""
+    """The vertices and edges of a rod among those of all described rods of its block."""
 
     block: int
     first: int  # vertex
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 def lay_out(blocks: Sequence[int], entries: Sequence[Entry]) -> list[Place]:
-    """Places of rods, given the block of each."""
+    """The places of rods, given the block of each."""
     places: list[Place] = []
     ends = dict.fromkeys(blocks, (0, 0))
     for block, entry in zip(blocks, entries, strict=True):
@@ -55,7 +55,7 @@ def lay_out(blocks: Sequence[int], entries: Sequence[Entry]) -> list[Place]:
 
 @dataclass(frozen=True)
 class Frame:
-    """A moment of the simulation. Its arrays are copies, yours to keep."""
+    """The state of the simulation at a frame. Its arrays are copies that the caller may keep and change."""
 
     number: int
     time: float  # s since the first frame
@@ -65,54 +65,53 @@ class Frame:
     _bodies: BodySample | None = field(repr=False, default=None)
 
     def positions(self, rod: RodId) -> Array:
-        """(n, 3) m"""
-        place = self._places[rod]
-        return self._samples[place.block][0][place.first : place.end]
+        """(n, 3) m, of the rod's vertices"""
+        return self.positions_of(rod, rod)
 
     def positions_of(self, first: RodId, last: RodId) -> Array:
-        """(N, 3) m of rods that were added one after the other to one model, all at once."""
+        """(N, 3) m, of rods `first` to `last`, which were added consecutively to one model"""
         return self._samples[self._places[first].block][0][self._places[first].first : self._places[last].end]
 
     def velocities(self, rod: RodId) -> Array:
-        """(n, 3) m/s"""
+        """(n, 3) m/s, of the rod's vertices"""
         place = self._places[rod]
         return self._samples[place.block][1][place.first : place.end]
 
     def directors(self, rod: RodId) -> Array:
         """(m, 3) first material director of each edge"""
-        place = self._places[rod]
-        return self._samples[place.block][2][place.first_edge : place.end_edge]
+        return self.directors_of(rod, rod)
 
     def directors_of(self, first: RodId, last: RodId) -> Array:
-        """(M, 3) the same of rods that were added one after the other to one model, all at once."""
+        """(M, 3) the same for rods `first` to `last`, which were added consecutively to one model"""
         return self._samples[self._places[first].block][2][self._places[first].first_edge : self._places[last].end_edge]
 
     def body_position(self, body: BodyId) -> Array:
         """(3,) m, of its origin"""
-        return self._of(body, "position")
+        return np.array(self._bodies_with(body).position[body])
 
     def body_rotation(self, body: BodyId) -> Array:
         """(3, 3)"""
-        return self._of(body, "rotation")
+        return np.array(self._bodies_with(body).rotation[body])
 
     def body_velocity(self, body: BodyId) -> Array:
         """(3,) m/s, of its centre of mass"""
-        return self._of(body, "velocity")
+        return np.array(self._bodies_with(body).velocity[body])
 
     def body_angular_velocity(self, body: BodyId) -> Array:
-        """(3,) rad/s, in the world"""
-        return self._of(body, "angular_velocity")
+        """(3,) rad/s, in world axes"""
+        return np.array(self._bodies_with(body).angular_velocity[body])
 
     def body_force(self, body: BodyId) -> Array:
-        """(3,) N, of the rods attached to it, on average since the frame before"""
-        return self._of(body, "force")
+        """(3,) N, of all attached rods on it, averaged since the previous frame"""
+        return np.array(self._bodies_with(body).force[body])
 
     def body_torque(self, body: BodyId) -> Array:
         """(3,) N m, likewise, about its centre of mass"""
-        return self._of(body, "torque")
+        return np.array(self._bodies_with(body).torque[body])
 
-    def _of(self, body: BodyId, what: str) -> Array:
+    def _bodies_with(self, body: BodyId) -> BodySample:
         count = 0 if self._bodies is None else len(self._bodies.position)
-        if isinstance(body, bool) or not isinstance(body, (int, np.integer)) or not 0 <= body < count:
+        whole = isinstance(body, (int, np.integer)) and not isinstance(body, bool)
+        if self._bodies is None or not whole or not 0 <= body < count:
             raise TendrilError("body", body, "give the id that scene.add_body returned")
-        return np.array(getattr(self._bodies, what)[body])
+        return self._bodies

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..describe.rotations import are_rotations
 from ..describe.scene import Scene
 from ..errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
+from ..maths.motion import OTHER, POSITION, ROTATION, Motion, finite_array, in_bounds
 from ..models.protocol import ModelBlock
-from .motion import OTHER, POSITION, ROTATION, Motion
 
 SPIN = OTHER
 
@@ -19,7 +20,7 @@ SPIN = OTHER
 class HoldMotion(Motion):
     """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds."""
 
-    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
+    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[NDArray[np.int64]]) -> None:
         """`ids` are the indices of each block's holds."""
         count = len(scene.holds)
         self._holds = scene.holds
@@ -81,7 +82,7 @@ class HoldMotion(Motion):
                 values = array(name, value, wanted, f"give finite numbers of shape {wanted}")
                 if name == "rotation" and not np.all(are_rotations(values)):
                     raise TendrilError(name, value, "give a rotation matrix: orthonormal columns, no mirror image")
-                if name == "position" and not np.all(are_places(values)):
+                if name == "position" and not np.all(in_bounds(values)):
                     raise TendrilError(name, value, f"stay within {10 * LARGEST_SIZE:g} m of the origin")
                 checked.append((goal, values))
         for goal, values in checked:
@@ -90,13 +91,13 @@ class HoldMotion(Motion):
 
     def follow_paths(self, time: float) -> None:
         numbers, functions = self._pins
-        self._set_valid(POSITION, numbers, [function(time) for function in functions], are_places)
+        self._set_valid(POSITION, numbers, [function(time) for function in functions], in_bounds)
         numbers, functions = self._orients
         self._set_valid(ROTATION, numbers, [function(time) for function in functions], are_rotations)
         numbers, functions = self._clamps
         pairs = [function(time) for function in functions]
         pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
-        self._set_valid(POSITION, numbers, [pair[0] for pair in pairs], are_places)
+        self._set_valid(POSITION, numbers, [pair[0] for pair in pairs], in_bounds)
         self._set_valid(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
         numbers, functions = self._spins
         self._set_valid(SPIN, numbers, [function(time) for function in functions], np.isfinite)
@@ -113,21 +114,9 @@ class HoldMotion(Motion):
         if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
             block = np.full((len(values), *shape), np.nan)
             for k, value in enumerate(values):
-                one = usable(value, shape)
+                one = finite_array(value, shape)
                 if one is not None:
                     block[k] = one
         finite = np.isfinite(block).reshape(len(values), -1).all(axis=1)
         chosen = finite & good(np.where(finite.reshape(-1, *(1,) * len(shape)), block, 0.0))
         self._put(which, numbers[chosen], block[chosen])
-
-
-def usable(value: Any, shape: tuple[int, ...]) -> Array | None:
-    """The return value of a user's function as an array, or None if it is not finite or has another shape."""
-    try:
-        return array("value", value, shape, "give finite numbers")
-    except TendrilError:
-        return None
-
-
-def are_places(positions: Array) -> Any:
-    return np.abs(positions).max(axis=-1) <= 10.0 * LARGEST_SIZE

@@ -1,4 +1,4 @@
-"""What one may ask of a simulation besides frames: where things touch, and how much energy each rod holds."""
+"""Measurements of a simulation beyond its frames: acting contacts, and the elastic energy of each rod."""
 
 from __future__ import annotations
 
@@ -12,38 +12,24 @@ from .simulation import Simulation
 
 Ints = NDArray[np.int64]
 
-# Where the elastic energies of a model's rods lie: which of its arrays, and which columns.
-_ELASTIC = {
-    "der": ("log", slice(0, 3)),
-    "der2008": ("log", slice(0, 3)),
-    "net": ("log", slice(0, 3)),
-    "compact": ("log", slice(0, 2)),
-    "clothoid": ("log", slice(1, 3)),
-    "corde": ("work", slice(0, 4)),
-}
-
 
 @dataclass(frozen=True)
 class ActingContacts:
-    """Contacts that push at a moment."""
+    """Contacts with a force."""
 
-    points: Array  # (K, 3) m: between the two rods, or of the rod that touches a collider or a body
+    points: Array  # (K, 3) m: midway between the two rods, or on the rod that touches a collider or a body
     rods: Ints  # (K, 2) ids; the second is -1 for a collider or a body
 
 
 def elastic_energies(simulation: Simulation) -> Array:
-    """(R,) J: stretching, bending and twist of each rod and net as it is now."""
-    simulation.energies()  # measures
-    models = list(dict.fromkeys(entry.model for entry in simulation.scene.entries))
-    per_block = []
-    for model, block in zip(models, simulation.blocks, strict=True):
-        group, columns = _ELASTIC[model]
-        per_block.append(getattr(block.arrays, group).energy[:, columns].sum(axis=1))  # type: ignore[attr-defined]
+    """(R,) J: energy of stretch, bending and twist of each rod and net."""
+    simulation.energies()  # evaluates the current state
+    per_block = [block.elastic_energies() for block in simulation.blocks]
     return np.array([per_block[block][k] for block, k in simulation._rods])
 
 
 def acting_contacts(simulation: Simulation) -> ActingContacts:
-    """Those on which a force acts as the simulation stands."""
+    """The contacts that carry a force in the current state."""
     solver = simulation._contact
     if solver is None:
         return ActingContacts(np.zeros((0, 3)), np.zeros((0, 2), np.int64))
@@ -51,7 +37,7 @@ def acting_contacts(simulation: Simulation) -> ActingContacts:
     keys = known.keys[np.abs(known.forces).max(axis=1, initial=0.0) > 0.0]
     x = np.concatenate([np.zeros((0, 3)), *(block.positions() for block in simulation.blocks)])
     n = len(samples.rod)
-    keys = keys[(keys >= 0) | ((-1 - keys) % n < len(x))]  # without those of bodies, which come last
+    keys = keys[(keys >= 0) | ((-1 - keys) % n < len(x))]  # not those between bodies, which come last
     alone = keys < 0
     first = np.where(alone, (-1 - keys) % n, keys // n)
     second = np.where(alone, first, keys % n)
@@ -63,7 +49,7 @@ def acting_contacts(simulation: Simulation) -> ActingContacts:
 
 
 def _ids_of_samples(simulation: Simulation, rod: Ints) -> Ints:
-    """Rods of contact are numbered through all blocks."""
+    """The ids of rods from their numbers in contact, which run through all blocks."""
     counts = [len(block.sample_start) - 1 for block in simulation.blocks]
     start = np.concatenate([[0], np.cumsum(counts)])
     ids = np.empty(start[-1], np.int64)
@@ -73,7 +59,7 @@ def _ids_of_samples(simulation: Simulation, rod: Ints) -> Ints:
 
 
 def _between(a0: Array, a1: Array, b0: Array, b1: Array) -> Array:
-    """(K, 3) half way between the closest points of segments."""
+    """(K, 3) the midpoint between the closest points of two segments."""
     u, v, w = a1 - a0, b1 - b0, a0 - b0
     uu, uv, vv = (np.einsum("ij,ij->i", p, q) for p, q in ((u, u), (u, v), (v, v)))
     uw, vw = (np.einsum("ij,ij->i", p, w) for p in (u, v))

@@ -1,8 +1,8 @@
-"""How rods and nets are strained at a moment, edge by edge: what one colours them by.
+"""Strains of rods and nets per edge: stretch, tension, bending and twist.
 
-From positions and directors alone, so that it is the same for all models of rods; models with joints tell it of their own elements,
-because joints have frames that nobody else sees, those whose lengths are constraints tell their forces, and curved elements know
-better than the straight edges between their points.
+By default they are computed from positions and directors, the same for all models. Blocks with the capability `MeasuresStrains`
+compute their own: joints of nets have frames of their own, the tension of inextensible rods is a constraint force, and curved
+elements are more accurate than the straight edges between their points.
 """
 
 from __future__ import annotations
@@ -13,48 +13,45 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..describe.model import model_names, model_record
 from ..describe.rod import Rod
 from ..describe.scene import Entry, RodId
 from ..errors import Array, TendrilError
 from ..models.alteration import Factors, strain_factors
-from ..models.protocol import ModelBlock
+from ..models.protocol import MeasuresStrains, ModelBlock
 from .frame import Place
 
 Ints = NDArray[np.int64]
 
-# Lengths of the others are constraints. Of these compact and clothoid know the forces.
-STRETCHING = ("der", "net", "corde")
-OWN = ("net", "compact", "corde", "clothoid")  # models that measure themselves
-
 
 @dataclass(frozen=True)
 class Strains:
-    """Of the moment it was made. All per edge, in the order of the rod's edges."""
+    """Strains at the moment they were read, per edge in the order of the rod's edges."""
 
     _blocks: tuple[Array, ...] = field(repr=False)  # per block: (E, 3) stretch, bending, twist
     _tension: tuple[Array | None, ...] = field(repr=False)  # per block: (E,) N
     _places: Sequence[Place] = field(repr=False)  # per rod
 
     def stretch(self, rod: RodId) -> Array:
-        """(m,) by which part an edge is longer than its natural length."""
+        """(m,) elongation of an edge relative to its rest length."""
         return self._column(rod, 0)
 
     def bending(self, rod: RodId) -> Array:
-        """(m,) 1/m: how much more, or otherwise, an edge is curved than in the natural shape."""
+        """(m,) 1/m: norm of the difference of curvature from that of the natural shape."""
         return self._column(rod, 1)
 
     def twist(self, rod: RodId) -> Array:
-        """(m,) rad/m beyond that of the natural shape, right-handed about the edge. Half a turn between two edges is the most that
-        one can tell."""
+        """(m,) rad/m relative to the natural shape, right-handed about the edge. Modulo a turn between consecutive edges, except
+        where the block measures it."""
         return self._column(rod, 2)
 
     def tension(self, rod: RodId) -> Array:
-        """(m,) N, negative where an edge is pushed together. That of compact rods and of clothoids is what they carried in the last
-        step. Refused for models that do not know it."""
+        """(m,) N, negative in compression. For inextensible models it is the constraint force of the last step. Raises TendrilError
+        for models that do not know it."""
         place = self._places[rod]
         tension = self._tension[place.block]
         if tension is None:
-            known = ", ".join(dict.fromkeys((*STRETCHING, *OWN)))
+            known = model_names(lambda record: record.tension != "unknown")
             raise TendrilError("rod", rod, f"its model does not know the tension: models that do are {known}")
         return tension[place.first_edge : place.end_edge]
 
@@ -63,8 +60,7 @@ class Strains:
         return self._tension[self._places[rod].block] is not None
 
     def of_rods(self, first: RodId, count: int) -> tuple[Array, Array]:
-        """Tension and twist of all edges of rods that were added one after the other to one model. A tension that is not known is
-        zero."""
+        """Tension and twist of all edges of `count` rods that were added consecutively to one model. Unknown tension is zero."""
         place = self._places[first]
         edges = slice(place.first_edge, self._places[first + count - 1].end_edge)
         tension, twist = self._tension[place.block], self._blocks[place.block][edges, 2]
@@ -76,10 +72,10 @@ class Strains:
 
 
 class NaturalShape:
-    """What the strains of a block are compared with. Rods one after the other, all at once."""
+    """The natural shape of all rods of a block, with which their strains are compared."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        from ..models.der.build import _shapes  # here: most who import this never need it
+        from ..models.der.build import _shapes  # late: many simulations never read strains
 
         self.tail, self.head = _ends(entries)
         self.rest_length = np.concatenate([entry.rod.rest_lengths for entry in entries])
@@ -125,7 +121,7 @@ class NaturalShape:
         return out
 
     def _to_edges(self, values: Array, out: Array) -> None:
-        """The mean of the elements at the two ends of an edge."""
+        """Adds to each edge the mean of the elements at its two ends."""
         for side in range(2):
             out += np.bincount(self.elements[:, side], values, len(out))
         out *= self._share
@@ -137,11 +133,11 @@ class StrainGauge:
     def __init__(self, entries: Sequence[Sequence[Entry]], places: Sequence[Place]) -> None:
         """`entries` are those of each block."""
         self._naturals = [NaturalShape(of_block) for of_block in entries]
-        self._models = [of_block[0].model for of_block in entries]
+        self._tension = [model_record(of_block[0].model).tension for of_block in entries]
         self._places = places
 
     def alter(self, rod: RodId, factors: Factors) -> None:
-        """The rod is other than it was described."""
+        """A rod was changed by `Simulation.alter`."""
         place = self._places[rod]
         self._naturals[place.block].alter(slice(place.first_edge, place.end_edge), factors)
 
@@ -149,13 +145,13 @@ class StrainGauge:
         """`samples` are positions of vertices and directors of edges, per block."""
         found: list[Array] = []
         tensions: list[Array | None] = []
-        for block, natural, model, (x, directors) in zip(blocks, self._naturals, self._models, samples, strict=True):
-            if model in OWN:
-                found.append(block.strains())  # type: ignore[attr-defined]
-                tensions.append(block.tension())  # type: ignore[attr-defined]
+        for block, natural, tension, (x, directors) in zip(blocks, self._naturals, self._tension, samples, strict=True):
+            if tension == "block" and isinstance(block, MeasuresStrains):
+                found.append(block.strains())
+                tensions.append(block.tension())
             else:
                 found.append(natural.measure(x, directors))
-                tensions.append(natural.stretching * found[-1][:, 0] if model in STRETCHING else None)
+                tensions.append(natural.stretching * found[-1][:, 0] if tension == "stretch" else None)
         return Strains(tuple(found), tuple(tensions), self._places)
 
 
@@ -175,7 +171,7 @@ def _ends(entries: Sequence[Entry]) -> tuple[Ints, Ints]:
 
 
 def _elements(entries: Sequence[Entry]) -> Ints:
-    """(L, 2) edges that follow one another along rods."""
+    """(L, 2) pairs of consecutive edges of rods."""
     found, start = [np.zeros((0, 2), np.int64)], 0
     for entry in entries:
         if isinstance(entry.rod, Rod):
@@ -190,13 +186,13 @@ def _pairs(edges: int, closed: bool) -> Ints:
 
 
 def _angles(t: Array, d1: Array, elements: Ints) -> Array:
-    """(L, 5) of pairs of edges: curvature in the frame of the first edge (2) and of the second (2), and twist; as angles."""
+    """(L, 5) rad, of pairs of edges: curvature in the frame of the first edge (2) and of the second (2), and twist."""
     a, b = elements.T
     ta, tb, da, db = t[a], t[b], d1[a], d1[b]
     chi = np.maximum(1.0 + np.einsum("ij,ij->i", ta, tb), 1e-12)
     axis = np.cross(ta, tb)
     bend = 2.0 * axis / chi[:, None]
-    # The director of a, carried over to b by the smallest rotation.
+    # The director of a, parallel-transported to b.
     carried = np.einsum("ij,ij->i", ta, tb)[:, None] * da + np.cross(axis, da)
     carried += (np.einsum("ij,ij->i", axis, da) / chi)[:, None] * axis
     twist = np.arctan2(np.einsum("ij,ij->i", np.cross(carried, db), tb), np.einsum("ij,ij->i", carried, db))

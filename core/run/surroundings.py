@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..describe.fields import Field, check_fields
 from ..describe.scene import RodId, Scene
 from ..errors import Array, not_negative, number, vector, whole
+from ..maths.motion import finite_array
 from ..models.protocol import WHOLE, ModelBlock
 from .frame import Place
-from .holds import usable
 
 
 class Surroundings:
@@ -98,7 +98,7 @@ class Surroundings:
             block.weight(self.gravity, forces, WHOLE if weights is None else weights)
         for force, block_number, row in self._loads:
             # a user's function may return an unusable value: no load then
-            f = usable(force(time) if callable(force) else force, (3,))
+            f = finite_array(force(time) if callable(force) else force, (3,))
             if f is not None:
                 self.forces[block_number][row] += f
         if masses:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..compile.version import VERSION
-from ..describe.scene import MODELS, Scene
+from ..describe.model import model_records
+from ..describe.scene import Scene
 from ..errors import TendrilError
 from .cache import FrameCache
 from .scene_file import load_scene, scene_errors
@@ -287,7 +288,7 @@ def info(_: argparse.Namespace) -> int:
         print(f"{name:<14} {importlib.metadata.version(name)}")
     print(f"cores          {usable}")
     print(f"compiled code  {cache_folder()}")
-    print(f"models         {', '.join(MODELS)}")
+    print(f"models         {', '.join(record.name for record in model_records())}")
     return 0
 
 

@@ -231,7 +231,7 @@ def test_points_with_weight_are_pinned_to_the_object():
         ({"where": "POINT", "point": 99}, "the last point of the spline is 11"),
         ({"spline": 4}, "the last spline of the curve is 0"),
         ({"target": "mesh", "vertex": 99}, 'the last vertex of "Mesh" is 3'),
-        ({"target": "armature", "bone": "None"}, "has no such bone"),
+        ({"target": "armature", "bone": "None"}, "has no bone of this name"),
     ],
 )
 def test_what_cannot_be_attached_is_told_at_the_rod(settings, words):

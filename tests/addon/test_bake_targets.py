@@ -124,7 +124,7 @@ def test_a_bake_on_disk_is_shown_whatever_is_set_and_never_replaced(saved):
     file.unlink()
     memory.clear()
     scene.frame_set(3)
-    assert "not found" in memory.info(scene)
+    assert "file is missing" in memory.info(scene)
 
 
 def test_delete_bake_leaves_frames_on_disk_that_still_fit(saved):

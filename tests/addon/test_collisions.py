@@ -198,7 +198,7 @@ def test_a_collider_whose_faces_change_is_told_and_stays():
     rope = free_rod(straight())
     shown = play(rope, 30)
     (note,) = memory.notes(bpy.context.scene)
-    assert '"Floor" has other faces than at the start' in note
+    assert '"Floor" has changed its topology since the start frame' in note
     assert shown[30][:, 2].min() > -0.2 + 0.9 * RADIUS
     bpy.context.scene.frame_set(1)
     assert memory.notes(bpy.context.scene) == []
@@ -217,7 +217,7 @@ def test_what_cannot_be_a_collider_is_told_and_the_rest_works():
     notes = memory.notes(bpy.context.scene)
     assert len(notes) == 2
     for words in (
-        '"Instances" is no mesh',
+        '"Instances" is not a mesh',
         '"Lines" is ignored as a collider: it has no faces',
     ):
         assert any(words in note for note in notes), notes

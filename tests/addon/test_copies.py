@@ -39,7 +39,7 @@ def test_the_second_one_says_so_and_does_nothing(older, capfd):
     preferences = sys.modules["older_tendril.addon.preferences"].TendrilPreferences
     assert preferences.other == "tendril"
     said = capfd.readouterr().out
-    assert f'Tendril {sys.modules["tendril.core.compile.version"].VERSION} is enabled already, from "tendril"' in said
+    assert f'Tendril {sys.modules["tendril.core.compile.version"].VERSION} is already enabled from "tendril"' in said
     assert handlers_of("") == before
     for frame in (1, 2, 3):
         bpy.context.scene.frame_set(frame)

@@ -103,7 +103,7 @@ def test_a_linked_rod_is_left_alone(library):
     for number in (1, 2, 3):
         bpy.context.scene.frame_set(number)
     np.testing.assert_array_equal(read_rows(obj.data), shown[LAST])
-    assert memory.info(bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "No frames in memory"
 
 
 def test_an_override_of_object_and_curve_plays_and_keeps_its_settings(library, tmp_path):

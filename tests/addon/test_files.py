@@ -40,7 +40,7 @@ def test_nothing_of_the_old_file_is_left_after_loading(tmp_path):
     obj = make_rod()
     play(obj, 4)
     obj = reload(tmp_path)
-    assert memory.info(bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "No frames in memory"
 
 
 def test_a_duplicate_is_a_rod_of_its_own():
@@ -66,7 +66,7 @@ def test_two_objects_with_one_curve_do_not_quarrel():
     bpy.context.scene.frame_set(1)
     shown = play(obj, 4)
     assert np.abs(shown[4] - shown[1]).max() > 0.02
-    assert 'belongs to the rod "Rope"' in status(copy)
+    assert 'also used by the rod "Rope"' in status(copy)
 
 
 def test_a_deleted_rod_is_forgotten():

@@ -74,14 +74,14 @@ def test_roots_follow_a_surface_that_moves_turns_and_deforms():
 
 def test_a_modifier_that_moves_hair_too_is_noticed():
     obj = make_hair(surface=make_mesh(at=(0.0, 0.0, 0.0), collide=False))
-    assert roots.moving_twice(obj) is None
+    assert roots.duplicate_deform_modifier(obj) is None
     tree = bpy.data.node_groups.new("Deform", "GeometryNodeTree")
     tree.nodes.new("GeometryNodeDeformCurvesOnSurface")
     modifier = obj.modifiers.new("Deform", "NODES")
     modifier.node_group = tree
-    assert roots.moving_twice(obj) == "Deform"
+    assert roots.duplicate_deform_modifier(obj) == "Deform"
     modifier.show_viewport = False
-    assert roots.moving_twice(obj) is None
+    assert roots.duplicate_deform_modifier(obj) is None
 
 
 def test_hair_as_blender_adds_it_is_told_which_modifier_to_switch_off_and_follows():
@@ -93,7 +93,7 @@ def test_hair_as_blender_adds_it_is_told_which_modifier_to_switch_off_and_follow
     drawn = np.array([[x, 0.0, 0.05 * k] for x in (0.2, 0.5) for k in range(6)], dtype=np.float32)
     hair.data.attributes["position"].data.foreach_set("vector", drawn.ravel())
     assert bpy.ops.tendril.rod_add() == {"FINISHED"}
-    hair.modifiers[roots.moving_twice(hair)].show_viewport = False
+    hair.modifiers[roots.duplicate_deform_modifier(hair)].show_viewport = False
     for frame, x in ((1, 0.0), (5, 0.3)):
         ball.location.x = x
         ball.keyframe_insert("location", frame=frame)
@@ -238,3 +238,18 @@ def test_hair_has_the_rest_shape_of_an_object_and_of_curls():
     for rod in curled.rods:
         assert np.allclose(np.linalg.norm(np.diff(rod.rest_points, axis=0), axis=1), rod.rest_lengths)
         assert np.ptp(rod.rest_points, axis=0).min() > 0.01
+
+
+@pytest.mark.parametrize("segment_length", [0.0, 0.02])
+def test_flat_hair_takes_weights_and_radii_of_its_points(segment_length):
+    """Strands that are not round are described one by one, by another path than round ones."""
+    flat = make_hair(section="RIBBON", segment_length=segment_length)
+    weights = flat.data.attributes.new("limp", "FLOAT", "POINT")
+    weights.data.foreach_set("value", np.tile(np.linspace(1.0, 0.25, 8), 6).astype(np.float32))
+    radii = flat.data.attributes.new("radius", "FLOAT", "POINT")
+    radii.data.foreach_set("value", np.full(48, 0.002, dtype=np.float32))
+    flat.tendril.stiffness_group, flat.tendril.radius_from = "limp", "CURVE"
+    play(flat, 3)
+    rods = [entry.rod for entry in memory.simulation_of(bpy.context.scene).scene.entries]
+    assert len(rods) == 6
+    assert rods[5].bend[-1, 0] < 0.5 * rods[5].bend[0, 0]

@@ -93,7 +93,7 @@ def test_tables_of_contents_that_make_no_sense(cache):
         visit(path, data, json.dumps({**known, "rods": rods, "keys": keys}))
     path.with_name(path.name + ".json").write_bytes(b"\xff\xfe" + bytes(range(256)))
     visit(path, data)
-    assert memory.info(bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "No frames in memory"
 
 
 def size_shown(contents):

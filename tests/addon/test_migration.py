@@ -68,11 +68,11 @@ def test_each_step_is_taken_once_and_in_order(monkeypatch):
 
 def test_a_rod_of_a_newer_version_is_left_alone_and_told():
     rod = make_rod()
-    assert migration.trouble(rod.tendril) == ""
+    assert migration.problem(rod.tendril) == ""
     rod.tendril.format = migration.FORMAT + 1
     bpy.context.scene.frame_set(1)
     assert rod.tendril.format == migration.FORMAT + 1
-    assert "newer version" in migration.trouble(rod.tendril)
+    assert "newer version" in migration.problem(rod.tendril)
 
 
 def test_frames_on_disk_of_an_older_version_are_refused_and_replaced(tmp_path, monkeypatch):

@@ -159,7 +159,7 @@ def test_what_is_no_net_is_refused_in_a_sentence():
         bpy.ops.tendril.rod_add()
     assert not obj.tendril.enabled
     grid = make_grid(pin_group="Nothing")
-    with pytest.raises(RuntimeError, match="no such group"):
+    with pytest.raises(RuntimeError, match="no group or attribute of this name"):
         bpy.ops.tendril.rod_add()
     assert status(grid) == ""
 

@@ -45,7 +45,7 @@ def test_add_refuses_what_is_no_curve():
     obj = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     bpy.context.collection.objects.link(obj)
     activate(obj)
-    refuses(bpy.ops.tendril.rod_add, '"Lamp" is no curve')
+    refuses(bpy.ops.tendril.rod_add, '"Lamp" is not a curve')
 
 
 def test_add_refuses_an_empty_curve():
@@ -103,7 +103,7 @@ def test_add_refuses_a_curve_that_another_rod_moves():
     second = bpy.data.objects.new("Second", first.data)
     bpy.context.collection.objects.link(second)
     activate(second)
-    refuses(bpy.ops.tendril.rod_add, "single user")
+    refuses(bpy.ops.tendril.rod_add, "single-user")
 
 
 def test_add_refuses_linked_data(tmp_path):
@@ -250,7 +250,7 @@ def test_materials_are_those_of_the_core():
 
 def test_defaults_are_those_of_the_core():
     assert bpy.context.scene.tendril.substeps == DEFAULT_SUBSTEPS
-    assert memory.info(bpy.context.scene) == "Nothing in memory"
+    assert memory.info(bpy.context.scene) == "No frames in memory"
 
 
 def test_every_setting_has_a_tooltip():

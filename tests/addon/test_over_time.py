@@ -103,7 +103,7 @@ def test_hair_of_clothoids_is_let_go_of_and_goes_on_so_from_a_state(tmp_path):
     roots = {k: shown[k].reshape(3, 8, 3)[:, 0] for k in shown}
     assert np.array_equal(roots[4], roots[1])
     assert roots[12][:, 2].max() < -0.2
-    memory.running_of(scene).cut(8)
+    memory.running_of(scene).truncate_after(8)
     scene.frame_set(8)
     for frame in range(9, 13):
         scene.frame_set(frame)
@@ -214,7 +214,7 @@ def test_hair_of_clothoids_grows_and_curls_and_goes_on_from_a_state_in_the_middl
     assert simulation.blocks[0].arrays.state.length.sum() == pytest.approx(2.0 * drawn, rel=1e-6)
     chords = np.linalg.norm(np.diff(shown[14].reshape(4, 8, 3), axis=1), axis=2).sum()
     assert 1.8 * drawn < chords < 2.0 * drawn
-    memory.running_of(scene).cut(8)
+    memory.running_of(scene).truncate_after(8)
     scene.frame_set(8)
     for frame in range(9, 15):
         scene.frame_set(frame)

@@ -7,6 +7,7 @@ import pytest
 import tendril
 from tendril.addon import operators, properties
 from tendril.addon.properties.body import TendrilBody
+from tendril.addon.properties.models import net_models, rod_models
 from tendril.tests.addon.building import activate, make_rod
 from tendril.tests.addon.test_hair import make_hair
 from tendril.tests.addon.test_nets import make_net
@@ -15,6 +16,7 @@ from tendril.tests.addon.test_panels import Layout, all_panels, draw
 DOCS = Path(tendril.__file__).resolve().parent / "docs"
 UNITS = {"DISTANCE": "m", "TIME_ABSOLUTE": "s", "VELOCITY": "m/s"}
 LARGEST_PICTURE = 60_000  # bytes
+MENUS = {"model": rod_models, "net_model": net_models}
 KEYED = " \N{BLACK DIAMOND}"  # behind the name of what can be keyframed
 
 
@@ -31,6 +33,8 @@ def rows_of(page):
 def default_of(prop):
     if prop.type == "BOOLEAN":
         return "on" if prop.default else "off"
+    if prop.identifier in MENUS:  # Blender knows the items of a menu that can grow only while it is drawn
+        return next(item[1] for item in MENUS[prop.identifier](None, None) if item[4] == 0)
     if prop.type == "ENUM":
         return prop.enum_items[prop.default].name
     if prop.type in ("STRING", "POINTER"):
@@ -158,10 +162,11 @@ def test_everything_has_a_tooltip_as_blenders_are():
     settings += [prop for owner in (bpy.types.Object, bpy.types.Scene) for prop in own_properties(owner)]
     choices = [item for prop in settings if prop.type == "ENUM" for item in prop.enum_items]
     buttons = [operator_of(cls.bl_idname) for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
-    for what in (*settings, *choices, *buttons):
+    told = [(what.identifier, what.name, what.description) for what in (*settings, *choices, *buttons)]
+    told += [item[:3] for menu in MENUS.values() for item in menu(None, None)]
+    for identifier, name, tip in told:
         seen += 1
-        tip = what.description
-        if not tip or tip.endswith(".") or tip == what.name or not (tip[0].isupper() or tip[0].isdigit()):
-            wrong.append(f"{what.identifier}: {tip!r}")
+        if not tip or tip.endswith(".") or tip == name or not (tip[0].isupper() or tip[0].isdigit()):
+            wrong.append(f"{identifier}: {tip!r}")
     assert seen > 120
     assert not wrong, "\n".join(wrong)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory, preset_menu
 from tendril.addon.bridge.curves import read_rows
-from tendril.addon.bridge.shapes import LEAST_RADIUS
+from tendril.addon.bridge.shapes import MIN_RADIUS
 from tendril.core import Material
 from tendril.core.describe.material import Circle
 from tendril.tests.addon.building import MIXED, line, make_curve, make_rod, play, status
@@ -104,10 +104,10 @@ def test_tips_drawn_without_thickness_are_thin_and_no_error():
     obj.data.bevel_depth = 0.02
     obj.tendril.radius_from = "CURVE"
     obj.data.splines[0].points.foreach_set("radius", np.zeros(9, dtype=np.float32))
-    refuses(bpy.ops.tendril.rod_add, "make them thicker, or give its rod a radius")
+    refuses(bpy.ops.tendril.rod_add, "make them thicker, or set Thickness to Given")
     obj.data.splines[0].points.foreach_set("radius", np.linspace(1.0, 0.0, 9, dtype=np.float32))
     assert bpy.ops.tendril.rod_add() == {"FINISHED"}
-    assert core_rod(obj).radii[-1, 0] == pytest.approx(0.02 * (0.125 + LEAST_RADIUS) / 2, rel=1e-6)
+    assert core_rod(obj).radii[-1, 0] == pytest.approx(0.02 * (0.125 + MIN_RADIUS) / 2, rel=1e-6)
     play(obj, 10, first=3)
 
 
@@ -154,5 +154,5 @@ def test_curls_that_the_points_cannot_show_are_told():
     obj = make_rod(("POLY", line(8)))
     obj.tendril.rest_shape = "CURLY"
     bpy.context.scene.frame_set(1)
-    assert "curls as small as these need" in status(obj)
+    assert "curls of this size need" in status(obj)
     np.testing.assert_array_equal(read_rows(obj.data), line(8).astype(np.float32))

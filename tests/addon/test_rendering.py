@@ -79,7 +79,7 @@ def test_a_render_simulates_nothing_and_tells_which_frames_were_missing(look, ca
     np.testing.assert_array_equal(rendered[3], shown[3])
     np.testing.assert_array_equal(rendered[LAST], shown[3])
     assert memory.info(bpy.context.scene) == "3 frames in memory"
-    warning = "Rendered without being simulated: frames 4 to 5."
+    warning = "Rendered without simulation: frames 4 to 5."
     assert rendering.warning_of(bpy.context.scene).startswith(warning)
     assert warning in capfd.readouterr().out
     play(obj, LAST)

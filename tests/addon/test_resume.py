@@ -78,7 +78,7 @@ def test_states_in_memory_are_few(monkeypatch):
     play(rod, 25)
     kept = memory.running_of(bpy.context.scene).states
     assert list(kept) == [1, 11, 21]
-    monkeypatch.setattr(running, "MOST_STATES", 2 * kept[1].nbytes)
+    monkeypatch.setattr(running, "MAX_STATE_BYTES", 2 * kept[1].nbytes)
     memory.clear()
     expected = play(rod, 45)
     assert list(memory.running_of(bpy.context.scene).states) == [1, 11]

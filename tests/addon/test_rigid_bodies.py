@@ -253,5 +253,5 @@ def test_a_body_without_size_is_told():
     attach(rod, ball)
     for frame in (1, 2):
         bpy.context.scene.frame_set(frame)
-    assert "some size" in status(rod)
-    refuses(bpy.ops.tendril.bake, "some size")
+    assert "non-zero size" in status(rod)
+    refuses(bpy.ops.tendril.bake, "non-zero size")

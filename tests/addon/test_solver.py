@@ -44,11 +44,11 @@ def test_playback_waits_for_it_and_goes_on_by_itself(compiling, rope):
     assert solver.is_compiling()
     assert memory.status(rope.tendril.uid).startswith("The solver is being compiled")
     assert memory.running_of(scene) is None
-    assert solver._look() > 0.0
+    assert solver._poll() > 0.0
     finish.set()
     solver._thread.join(60)
     assert asked == [(["der"], False)]
-    assert solver._look() is None
+    assert solver._poll() is None
     assert scene.frame_current == 2
     assert memory.status(rope.tendril.uid) == ""
     assert memory.running_of(scene).last_frame == 2
@@ -60,7 +60,7 @@ def test_a_user_who_went_elsewhere_is_left_there(compiling, rope):
     bpy.context.scene.frame_set(5)
     finish.set()
     solver._thread.join(60)
-    solver._look()
+    solver._poll()
     assert bpy.context.scene.frame_current == 5
 
 
@@ -81,20 +81,20 @@ def test_what_rods_touch_is_compiled_with_them(compiling, rope):
 
 
 def test_without_numba_one_sentence_says_so(monkeypatch):
-    assert solver.trouble() == ""
+    assert solver.problem() == ""
     monkeypatch.setattr(jit, "_missing", "ImportError: no LLVM here")
-    said = "Rods are right, but some hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
-    assert solver.trouble() == said
+    said = "Rods are simulated correctly, but about a hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
+    assert solver.problem() == said
 
 
 def test_it_is_asked_for_while_it_is_being_imported(monkeypatch):
     monkeypatch.setitem(sys.modules, "tendril.core.compile.jit", types.ModuleType("tendril.core.compile.jit"))
-    assert solver.trouble() == ""
+    assert solver.problem() == ""
 
 
 def test_a_numba_that_is_not_there_is_noticed_before_it_is_needed(monkeypatch):
     monkeypatch.delitem(sys.modules, "tendril.core.compile.jit")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     solver._not_installed.cache_clear()
-    assert "numba and llvmlite not installed" in solver.trouble()
+    assert "numba and llvmlite not installed" in solver.problem()
     solver._not_installed.cache_clear()

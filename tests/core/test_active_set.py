@@ -41,7 +41,7 @@ def test_many_right_hand_sides_share_a_factor() -> None:
     rods, n = np.arange(2), 18
     block.save(rods)
     block.begin(rods, 0.01, 0.0)
-    block.probe(rods, np.zeros((n, 6)))
+    block.estimate_mobility(rods, np.zeros((n, 6)))
     rows = np.array([[2, 3, 12, 13], [5, 6, -1, -1], [1, 2, 6, 7]])
     weights = np.random.default_rng(1).normal(size=(3, 4, 3))
     weights[1, 2:] = 0.0

@@ -335,7 +335,7 @@ def test_cost_with_others_grows_with_boxes_and_pairs_only(kind) -> None:
 
 
 def test_same_pairs_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers_module, "WORTHWHILE", 0)
+    monkeypatch.setattr(workers_module, "SMALLEST_PARALLEL", 0)
     samples = hair(150)
     low, high, valid = boxes_of(samples, 1e-3)
     others = uniform(np.random.default_rng(9), 3000)

@@ -360,7 +360,7 @@ def test_info(capsys):
     assert cli.main(["info"]) == 0
     words = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert words["numpy"] == np.__version__
-    assert words["models"] == "der, der2008, clothoid, compact, net, corde"
+    assert words["models"] == "der, net, compact, clothoid, der2008, corde"
     assert {"tendril", "python", "scipy", "numba", "cores", "compiled"} < set(words)
 
 

@@ -29,7 +29,11 @@ from bad_values import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tendril.core import Box, Capsule, Cylinder, Mesh, Plane, Rod, Scene, Simulation, Sphere
+from tendril.core.contact.bodies import pieces
+from tendril.core.contact.colliders import ColliderMotion
+from tendril.core.describe.mass import mass_properties
 from tendril.core.describe.rotations import rotation_about
+from tendril.core.describe.shapes import Collider
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -147,6 +151,19 @@ def test_rods_refuse_a_bad_friction(bad: Any) -> None:
 @given(rubbish.filter(lambda value: not isinstance(value, (bool, np.bool_))) | st.sampled_from([0, 1, 0.0, "yes"]))
 def test_rod_contact_is_true_or_false(bad: Any) -> None:
     refuse(lambda: Scene(rod_contact=bad), "rod_contact is")
+
+
+class Egg:
+    """A shape that nobody has written the distance of."""
+
+    radius, length, position, rotation = 1.0, 1.0, np.zeros(3), np.eye(3)
+
+
+def test_unknown_shapes_are_refused_and_are_no_cylinders() -> None:
+    refuse(lambda: Scene().collide(Egg()), "shape is")  # type: ignore[arg-type]
+    refuse(lambda: ColliderMotion([Collider(Egg(), 0.5, 0.0, None)]), "shape is")  # type: ignore[arg-type]
+    refuse(lambda: mass_properties(Egg()), "give a Sphere")  # type: ignore[arg-type]
+    refuse(lambda: pieces._pieces_of(Egg(), 0.0, True), "shape is")  # type: ignore[arg-type]
 
 
 def places(sim: Simulation, when: int = 1) -> list[np.ndarray]:

@@ -198,12 +198,12 @@ def no_pushes(n: int) -> Pushes:
 def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool, pinned: tuple[int, ...]) -> None:
     coupled, forces, n = begun(closed, pinned)
     free, _, _ = begun(closed, pinned)
-    free.recall(np.array([0]))
+    free.rollback(np.array([0]))
     free.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False)
     chosen, longest = np.array([0]), np.ones(1)
     for _ in range(30):
         coupled.linearise(chosen, no_pushes(n), np.zeros(1))
-        coupled.weigh_steps(chosen, longest, np.zeros(1))
+        coupled.measure_steps(chosen, longest, np.zeros(1))
         coupled.move(chosen)
         if longest[0] < 1e-12:
             break
@@ -218,7 +218,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool, pinned: t
 def test_mobility_is_the_response_to_a_force(closed: bool, pinned: tuple[int, ...]) -> None:
     block, _, n = begun(closed, pinned)
     chosen, mobility, moved = np.array([0]), np.zeros((n, 6)), np.zeros((n, 4))
-    block.probe(chosen, mobility)
+    block.estimate_mobility(chosen, mobility)
     block.linearise(chosen, no_pushes(n), np.zeros(1))
     for vertex in (0, 4, 5, n - 1):
         for c, entry in ((0, 0), (1, 2), (2, 5)):

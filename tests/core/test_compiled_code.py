@@ -36,7 +36,7 @@ def start(folder, script, *arguments, before=None):
 def output(process):
     said, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
-    assert not errors or errors.startswith("Tendril compiles its solver for this machine")
+    assert not errors or errors.startswith("Tendril is compiling its solver for this machine")
     return said.strip()
 
 

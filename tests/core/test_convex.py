@@ -256,3 +256,9 @@ def test_entries_at_the_size_of_hair_and_of_houses(kind: int) -> None:
         assert np.array_equal(other[:, 0], results[1][:, 0])
         assert np.abs(other[:, 1] - results[1][:, 1]).max() < 1e-7
     assert 0.05 < results[1][:, 0].mean() < 0.75
+
+
+def test_an_unknown_kind_raises_and_is_no_cylinder() -> None:
+    out = np.zeros((1, 4))
+    with pytest.raises(ValueError, match="unknown kind"):
+        distances(CYLINDER + 1, SIZES[CYLINDER], np.zeros((1, 1, 3)), out)

@@ -201,7 +201,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     longest = np.ones(1)
     for _ in range(30):
         coupled.linearise(chosen, pushes, np.zeros(1))
-        coupled.weigh_steps(chosen, longest, np.zeros(len(longest)))
+        coupled.measure_steps(chosen, longest, np.zeros(len(longest)))
         coupled.move(chosen)
         if longest[0] < 1e-12:
             break
@@ -210,7 +210,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     size = np.abs(free.positions()).max()
     assert np.abs(free.positions() - coupled.positions()).max() < 1e-9 * size
     assert np.abs(free.velocities() - coupled.velocities()).max() < 1e-7
-    coupled.recall(chosen)
+    coupled.rollback(chosen)
     assert np.array_equal(coupled.positions(), block()[0].positions())
 
 
@@ -229,7 +229,7 @@ def test_a_clothoid_that_is_taken_back_from_its_guess_is_where_it_was() -> None:
         before = block.positions().copy()
         block.begin(everyone, h, 0.0)
         assert np.abs(block.positions() - before).max() > 1e-3  # it was guessed to go on
-        block.retreat(everyone, np.zeros(1))
+        block.backtrack(everyone, np.zeros(1))
         shift = block.positions()[0] - before[0]
         assert block.positions() == pytest.approx(before + shift, abs=1e-12)
         block.begin(everyone, h, 0.0)
@@ -249,7 +249,7 @@ def test_mobility_is_the_response_to_a_force() -> None:
     block.free_steps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, 0.0, False, np.array([True]))
     block.begin(chosen, h, 0.0)
     mobility = np.zeros((n, 6))
-    block.probe(chosen, mobility)
+    block.estimate_mobility(chosen, mobility)
     for vertex in (0, 4, 10):
         for c, entry in ((0, 0), (1, 2), (2, 5)):
             pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))

@@ -237,7 +237,7 @@ def test_bad_nets_are_refused(field: str, change: dict) -> None:
 
 def test_bad_scenes_are_refused() -> None:
     scene = Scene()
-    with pytest.raises(TendrilError, match="nets need one of net, corde"):
+    with pytest.raises(TendrilError, match="nets need one of net, compact, corde"):
         scene.add(random_net(0), "der")
     points, edges = star(4)
     k = scene.add(Net.from_edges(points, edges, 0.01, RUBBER))

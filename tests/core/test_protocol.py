@@ -10,10 +10,10 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 from plain_rods import circle, helix, line, made_of, plain_rod, precise, settled, weightless
 from tendril.core import Scene, Simulation
-from tendril.core.describe.scene import MODELS
-from tendril.core.models import OF_MODEL
+from tendril.core.describe.model import model_record, model_records
 from tendril.core.models.protocol import Energies, ModelBlock, Work
 
+MODELS = tuple(record.name for record in model_records())
 IMPLICIT = tuple(model for model in MODELS if model != "corde")  # solve for where they are at the end of a step
 GRAVITY = np.array([0.4, -0.2, -9.0])
 LUMPED = [
@@ -268,7 +268,9 @@ def solved(block: ModelBlock, column: np.ndarray) -> np.ndarray:
     return x
 
 
-@pytest.mark.parametrize(("model", "integrator"), [(model, name) for model in MODELS for name in OF_MODEL[model]])
+@pytest.mark.parametrize(
+    ("model", "integrator"), [(model, name) for model in MODELS for name in model_record(model).integrators]
+)
 def test_many_steps_allocate_no_more_than_one(model: str, integrator: str) -> None:
     _nrt_python.memsys_enable_stats()
     block = block_of(model, integrator)

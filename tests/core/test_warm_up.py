@@ -85,8 +85,8 @@ def test_code_that_nobody_uses_is_thrown_away(monkeypatch, tmp_path):
     for folder in (used, unused, others):
         folder.mkdir()
         (folder / "kernel.nbi").touch()
-    long_ago = time.time() - 1.1 * warm_up.FORGOTTEN
+    long_ago = time.time() - 1.1 * warm_up.UNUSED_FOR
     os.utime(unused, (long_ago, long_ago))
     os.utime(others, (long_ago, long_ago))
-    warm_up._keep_what_is_used()
+    warm_up._delete_unused()
     assert sorted(tmp_path.iterdir()) == sorted([used, others])

@@ -18,6 +18,7 @@ from numba import njit
 from tendril.core import Simulation
 from tendril.core.contact.solver import Outcome as ContactOutcome
 from tendril.core.maths.geometry.crossing import point_crosses_triangle, segments_cross
+from tendril.core.run.contact_stepper import ContactStepper
 
 from .stress_scenes import RATE, StressScene, stress_scene
 
@@ -91,9 +92,9 @@ class Watch:
         self.pairs = np.stack([i, j], axis=1)[~shared]
         self.checker = ipctk.TightInclusionCCD(conservative_rescaling=1.0, max_iterations=100_000)
         self.history = [[(0.0, positions)] for positions in np.split(self._positions(), self._rod_starts())]
-        steps = sim._contact_steps
-        assert steps is not None
-        attempt, give_up, went = steps._try, self.contact.give_up, steps._went
+        steps = sim._stepper
+        assert isinstance(steps, ContactStepper)
+        attempt, give_up, went = steps._try, self.contact.give_up, steps._note_path
 
         def watched_attempt(which: np.ndarray, waiting: np.ndarray, *arguments: float) -> ContactOutcome:
             result = attempt(which, waiting, *arguments)  # type: ignore[arg-type]
@@ -111,7 +112,7 @@ class Watch:
             self.gave_up = None
 
         self.gave_up: np.ndarray | None = None
-        steps._try, steps._went = watched_attempt, watched_went  # type: ignore[method-assign]
+        steps._try, steps._note_path = watched_attempt, watched_went  # type: ignore[method-assign]
         self.contact.give_up = watched_give_up  # type: ignore[method-assign]
 
     def _rod_starts(self) -> np.ndarray:

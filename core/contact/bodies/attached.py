@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...describe.attachment import Attachment
+from ...describe.model import model_names, model_record
 from ...describe.scene import Entry, Scene
 from ...errors import Array, TendrilError
 from ...maths.geometry.frames import transport, turn
-from ...models.protocol import ModelBlock, edge_rows
+from ...models.protocol import EdgeDirectors, IterateDirectors, ModelBlock, edge_rows, takes_second_order
 from .block import BodyBlock
 from .ties import Ties
 
@@ -118,7 +119,7 @@ def find_assemblies(places: Places, ties: Ties, blocks: Sequence[ModelBlock], bo
     of_rod = [of[len(bodies) + first[k] : len(bodies) + first[k + 1]] for k in range(len(blocks))]
     second = np.ones(len(used), dtype=np.bool_)
     for block, numbers_of in zip(blocks, of_rod, strict=True):
-        if not getattr(block, "second_order", False):
+        if not takes_second_order(block):
             second[numbers_of[numbers_of >= 0]] = False
     return Assemblies(len(used), of[: len(bodies)], of_rod, of[rods], second)
 
@@ -133,7 +134,7 @@ def softened(scene: Scene) -> list[Entry]:
     for one in scene.attachments:
         entry = entries[one.rod]
         rod = entry.rod
-        if entry.model == "clothoid":
+        if model_record(entry.model).attachment_samples:
             entries[one.rod] = replace(entry, tied=(*entry.tied, (one.edge, one.at)))
             continue
         vertex = rod.ends(one.edge)[round(one.at)]
@@ -149,17 +150,21 @@ def softened(scene: Scene) -> list[Entry]:
 
 
 def check_explicit(scene: Scene, can_touch: bool) -> None:
-    """Rods of the model `corde` are stepped with their bodies in many small steps, in which others have no part."""
+    """Rods of models with explicit bodies (`corde`) are stepped with them in many small steps, in which others have no part."""
     models: dict[int, set[str]] = {}
     for one in scene.attachments:
         models.setdefault(one.body, set()).add(scene.entries[one.rod].model)
     for one in scene.attachments:
-        if scene.entries[one.rod].model != "corde":
+        model = scene.entries[one.rod].model
+        if model_record(model).bodies != "explicit":
             continue
+        others = model_names(lambda record: record.bodies == "monolithic" and record.nets)
         if can_touch:
-            raise TendrilError("rod", one.rod, "with bodies on it the model corde knows no contact: take net")
+            cure = f"the model {model} has no contact when bodies are attached: choose one of {others}"
+            raise TendrilError("rod", one.rod, cure)
         if len(models[one.body]) > 1 and not scene.bodies[one.body].kinematic:
-            raise TendrilError("rod", one.rod, "the model corde shares a body with no other model: take net")
+            cure = f"the model {model} shares bodies with no other model: choose one of {others}"
+            raise TendrilError("rod", one.rod, cure)
 
 
 class Edges:
@@ -178,9 +183,9 @@ class Edges:
                 x = block.positions()
                 edge = x[self._places.after[which]] - x[self._places.row[which]]
                 self._begin[0, which] = edge / np.linalg.norm(edge, axis=1)[:, None]
-                own = getattr(block, "edge_directors", None)
                 row, shown = self._places.row[which], self._places.shown[which]
-                self._begin[1, which] = own(row) if own else block.directors()[shown]
+                directors = block.edge_directors(row) if isinstance(block, EdgeDirectors) else block.directors()[shown]
+                self._begin[1, which] = directors
 
     def fetch(self, ties: Ints | None = None) -> None:
         """Where the edges are: those of ties of which a coupled step has begun at this iterate of it; all of them in the state."""
@@ -191,9 +196,11 @@ class Edges:
                 continue
             x, row, after = block.positions(), self._places.row[which], self._places.after[which]
             self.start[which], self.end[which] = x[row], x[after]
-            now = getattr(block, "edge_directors", None) or (getattr(block, "directors_now", None) if begun else None)
-            if now:
-                self.director[which] = now(row)
+            if isinstance(block, EdgeDirectors):
+                self.director[which] = block.edge_directors(row)
+                continue
+            if begun and isinstance(block, IterateDirectors):
+                self.director[which] = block.directors_now(row)
                 continue
             turns = block.turns()[row] if begun else np.zeros(len(which))
             for k, angle in zip(which.tolist(), turns.tolist(), strict=True):

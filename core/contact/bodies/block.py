@@ -118,7 +118,7 @@ class BodyBlock:
         for kept, now in zip(self._saved, self.state, strict=True):
             kept[chosen] = now[chosen]
 
-    def recall(self, chosen: Ints) -> None:
+    def rollback(self, chosen: Ints) -> None:
         for kept, now in zip(self._saved, self.state, strict=True):
             now[chosen] = kept[chosen]
 
@@ -130,7 +130,7 @@ class BodyBlock:
         self._l[chosen] = self.momentum()[chosen]
         self._guess(chosen, h, at)
 
-    def go_on(self, chosen: Ints, h: float, ratio: float, at: float) -> None:
+    def begin_second_stage(self, chosen: Ints, h: float, ratio: float, at: float) -> None:
         """From the end of a stage to the next one of the same length, which starts `ratio` h after where the last one did."""
         self._end_stage(chosen, h)
         _x, _rotation, v, w, a = self.state

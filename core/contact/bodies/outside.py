@@ -19,15 +19,15 @@ body is where the engine has it, and the engine gets no force, so that it may le
 from __future__ import annotations
 
 import traceback
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...describe.rotations import are_rotations
 from ...errors import Array, TendrilError
+from ...maths.motion import finite_array, in_bounds
 from ...models.state_of_rods import pack, unpack
-from ...run.holds import are_places, usable
 from .block import BodyBlock
 from .rotation import exponential, logarithm, orthonormal
 
@@ -53,6 +53,7 @@ class BodyPoses(NamedTuple):
     angular_velocity: Array  # (B, 3) rad/s, in the world
 
 
+@runtime_checkable
 class BodyEngine(Protocol):
     """What moves the bodies of a scene. It begins where the scene's bodies are described."""
 
@@ -60,8 +61,13 @@ class BodyEngine(Protocol):
         """Moves all bodies by h seconds under forces (B, 3) N on their centres of mass and torques (B, 3) N m in the world, on top
         of all that acts in the engine: gravity, damping, contacts, joints. Rows of kinematic bodies are not used."""
 
-    # It may also have `rewind(exchanges: int)`, which takes it back to where it stood after so many steps, or raises TendrilError.
-    # Without it a simulation can't be restored.
+
+@runtime_checkable
+class RewindableEngine(Protocol):
+    """An engine that can go back: without this a simulation can't be restored."""
+
+    def rewind(self, exchanges: int) -> None:
+        """Returns to the state after so many steps, or raises TendrilError."""
 
 
 class Outside:
@@ -91,10 +97,9 @@ class Outside:
 
     def restore(self, flat: Array) -> None:
         """Takes the engine along. Raises TendrilError if it can't go back."""
-        rewind = getattr(self._engine, "rewind", None)
-        if rewind is None:
+        if not isinstance(self._engine, RewindableEngine):
             raise TendrilError("state", "of bodies in an engine", "begin anew: only the engine knows its state")
-        rewind(int(flat[0]))
+        self._engine.rewind(int(flat[0]))
         self._exchanges = int(flat[0])
         unpack(flat[1:], self._state())
         self._start()
@@ -184,11 +189,11 @@ class Outside:
         if len(given) != 4:
             return None
         position, rotation, velocity, spin = (
-            usable(value, (count, 3, 3) if k == 1 else (count, 3)) for k, value in enumerate(given)
+            finite_array(value, (count, 3, 3) if k == 1 else (count, 3)) for k, value in enumerate(given)
         )
         if position is None or rotation is None or velocity is None or spin is None:
             return None
-        if not (np.all(are_places(position)) and np.all(are_rotations(rotation))):
+        if not (np.all(in_bounds(position)) and np.all(are_rotations(rotation))):
             return None
         return BodyPoses(position + _times(rotation, self._block.center), rotation, velocity, spin)
 

@@ -13,9 +13,8 @@ from ...describe.rotations import are_rotations
 from ...describe.scene import Scene
 from ...describe.shapes import Collider, position_vector, rotation_matrix
 from ...errors import Array, TendrilError, whole
+from ...maths.motion import POSITION, ROTATION, Motion, finite_array, in_bounds
 from ...models.protocol import ModelBlock
-from ...run.holds import are_places, usable
-from ...run.motion import POSITION, ROTATION, Motion
 from ..arrays import Samples
 from .block import Around, BodyBlock
 from .encounters import Encounters
@@ -79,8 +78,8 @@ class BodyMotion(Motion):
                 continue
             given = body.path(time)
             if isinstance(given, (tuple, list)) and len(given) == 2:
-                position, rotation = usable(given[0], (3,)), usable(given[1], (3, 3))
-                if position is not None and are_places(position):
+                position, rotation = finite_array(given[0], (3,)), finite_array(given[1], (3, 3))
+                if position is not None and in_bounds(position):
                     self._put(POSITION, k, position)
                 if rotation is not None and are_rotations(rotation):
                     self._put(ROTATION, k, rotation)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
-from ...models.protocol import ModelBlock, Pushes, Work
+from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
 from .attached import Edges, find_assemblies, find_places, make_ties
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
@@ -87,7 +87,7 @@ class BodySteps:
         """Assemblies whose rods are all of one block which knows how to step bodies by itself, as published, are left to it, but
         for looking for rest."""
         for number, block in enumerate(self._blocks):
-            if not hasattr(block, "carry"):
+            if not isinstance(block, CarriesBodies):
                 continue
             foreign = np.zeros_like(self._elsewhere)
             for other, assemblies in enumerate(self.assemblies.of_rod):
@@ -184,13 +184,13 @@ class BodySteps:
         self._impulse[chosen.ties] = (h - stage if second_order else h) * self._wrenches(chosen)
         if second_order:
             for number, rods in chosen.rods:
-                self._more(number).go_on(rods, (1.0 - GAMMA) / GAMMA)
-            bodies.go_on(chosen.bodies, stage, (1.0 - GAMMA) / GAMMA, 1.0)
+                self._more(number).begin_second_stage(rods, (1.0 - GAMMA) / GAMMA)
+            bodies.begin_second_stage(chosen.bodies, stage, (1.0 - GAMMA) / GAMMA, 1.0)
             failed |= self._minimise(chosen, stage) & which
             self._impulse[chosen.ties] += stage * self._wrenches(chosen)
         good = self.selection(which & ~failed)
         for number, rods in good.rods:
-            if getattr(self._blocks[number], "second_order", False):
+            if takes_second_order(self._blocks[number]):
                 self._more(number).finish(rods, False, True)
             else:
                 self._blocks[number].finish(rods)
@@ -206,8 +206,8 @@ class BodySteps:
 
     def _recall(self, chosen: Selection) -> None:
         for number, rods in chosen.rods:
-            self._blocks[number].recall(rods)
-        self._bodies.recall(chosen.bodies)
+            self._blocks[number].rollback(rods)
+        self._bodies.rollback(chosen.bodies)
         self.forces[chosen.ties] = self._kept[chosen.ties]
 
     def _give_up(self, chosen: Selection, h: float) -> None:
@@ -218,7 +218,7 @@ class BodySteps:
         self._bodies.begin(chosen.bodies, h, 1.0)
         led = chosen.bodies[self._bodies.kinematic[chosen.bodies]]
         self._bodies.finish(led, h)
-        self._bodies.recall(chosen.free)
+        self._bodies.rollback(chosen.free)
         self._bodies.stop(chosen.free)
         self.forces[chosen.ties] = 0.0
         self._work = self._work + Work(failures=len(np.unique(chosen.of_body)))
@@ -293,7 +293,7 @@ class BodySteps:
         for (number, rods), of in zip(chosen.rods, chosen.of_rod, strict=True):
             count = len(self._blocks[number].sample_start) - 1
             longest, slope = np.zeros(count), np.zeros(count)
-            self._blocks[number].weigh_steps(rods, longest, slope)
+            self._blocks[number].measure_steps(rods, longest, slope)
             np.maximum.at(out, of, longest[rods])
         unit, small = self._unit[chosen.free], self._small[chosen.free]
         np.maximum.at(out, chosen.of_body, np.abs(step[:, :3]).max(axis=1, initial=0.0) / unit)
@@ -322,7 +322,7 @@ class BodySteps:
         for (number, rods), of in zip(chosen.rods, chosen.of_rod, strict=True):
             back = rods[~good[of]]
             if len(back):
-                self._blocks[number].retreat(back, np.full(len(self._blocks[number].sample_start) - 1, 0.5))
+                self._blocks[number].backtrack(back, np.full(len(self._blocks[number].sample_start) - 1, 0.5))
         moving = ~good[chosen.of_body]
         free, part = chosen.free[moving], size[chosen.of_body[moving]][:, None]
         self._bodies.state.x[free], self._bodies.state.rotation[free] = base[0][moving], base[1][moving]

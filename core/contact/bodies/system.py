@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import Array
 from ...maths.linalg.dense import solve_general
-from ...models.protocol import ModelBlock
+from ...models.protocol import EdgeResponses, ModelBlock
 from .attached import Places
 
 Ints = NDArray[np.int64]
@@ -159,7 +159,7 @@ class TiedSystem:
         out = np.zeros((len(pair), 7, 7))
         ties = chosen.ties[own]
         local = np.searchsorted(own, pair)
-        if hasattr(block, "responses"):
+        if isinstance(block, EdgeResponses):
             block.responses(places.rod[ties], places.row[ties], places.after[ties], local, out)
             return out
         rods = np.unique(places.rod[ties])

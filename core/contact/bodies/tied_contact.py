@@ -52,7 +52,7 @@ class TiedContact:
         self._kept[:] = self._steps.forces
         self._steps.edges.begin()
 
-    def recall(self, which: Flags) -> None:
+    def rollback(self, which: Flags) -> None:
         """These go back to where the step began."""
         meant = which[self.links[:, 0]]
         self._steps.forces[meant] = self._kept[meant]
@@ -115,7 +115,7 @@ class TiedContact:
         self._base[meant] = self._steps.forces[meant]
         self._steps.forces[meant] += self._change[meant]
 
-    def retreat(self, which: Flags, part: Array) -> None:
+    def backtrack(self, which: Flags, part: Array) -> None:
         meant = which[self.links[:, 0]]
         base = self._base[meant]
         share = part[self.links[meant, 0], None]

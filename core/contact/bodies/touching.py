@@ -81,19 +81,19 @@ class TouchingBodies:
     def save(self, chosen: Ints) -> None:
         self.block.save(chosen)
 
-    def recall(self, chosen: Ints) -> None:
-        self.block.recall(chosen)
+    def rollback(self, chosen: Ints) -> None:
+        self.block.rollback(chosen)
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.block.state, [self.sample_start] * len(self.block.state), chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.block.state, [self.sample_start] * len(self.block.state), chosen, state)
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         block, around = self.block, self.around()
         self.h = h
-        block.recall(chosen)
+        block.rollback(chosen)
         block.state.a[chosen] = 0.0
         start = block.state.x[chosen].copy(), block.state.rotation[chosen].copy()
         block.begin(chosen, h, 1.0)
@@ -113,7 +113,7 @@ class TouchingBodies:
             led = block.kinematic[chosen]
             state.x[chosen[~led]], state.rotation[chosen[~led]] = start[0][~led], start[1][~led]
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         mobility[chosen] = 0.0
         free = chosen[~self.block.kinematic[chosen]]
         for entry in (0, 2, 5):
@@ -159,7 +159,7 @@ class TouchingBodies:
         out.reshape(-1, 6)[chosen, :3] = forces[chosen, :3]
         out.reshape(-1, 6)[chosen, 3:] = 0.0
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         step = self._step.reshape(-1, 6)[chosen]
         size = SMALL * self.block.size[chosen, None]
         with np.errstate(invalid="ignore"):
@@ -196,7 +196,7 @@ class TouchingBodies:
         self._step.reshape(-1, 6)[chosen] = steps
         self.move(chosen)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         state, (x, rotation), part = self.block.state, self._base, sizes[chosen, None]
         state.x[chosen] = x[chosen] + part * (state.x[chosen] - x[chosen])
         turn = logarithm(state.rotation[chosen] @ np.swapaxes(rotation[chosen], 1, 2))

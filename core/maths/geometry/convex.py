@@ -40,6 +40,8 @@ def signed_distance(kind: int, s0: float, s1: float, s2: float, p: Vector) -> tu
         return -s0, (1.0, 0.0, 0.0)
     if kind == BOX:
         return _box(x, y, z, s0, s1, s2)
+    if kind != CYLINDER:
+        raise ValueError("unknown kind of convex shape")
     round_about = math.sqrt(x * x + y * y)
     cx, cy = (x / round_about, y / round_about) if round_about > 0.0 else (1.0, 0.0)
     out, over = round_about - s0, abs(z) - s1

@@ -270,6 +270,9 @@ class ClothoidBlock(CoupledSteps):
         kinetic, bend, twist, height = (float(value) for value in b.log.energy.sum(axis=0))
         return Energies(kinetic, 0.0, bend, twist, height)
 
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy[:, 1:3].sum(axis=1))
+
     def take_work(self) -> Work:
         report = self.arrays.log.report
         done = report.sum(axis=0).tolist()

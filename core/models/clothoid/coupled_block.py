@@ -81,14 +81,14 @@ class CoupledSteps:
             self._update_jacobian()
         put_rods(self._kept, self._starts(), chosen, self.copy(chosen))
 
-    def recall(self, chosen: Ints) -> None:
+    def rollback(self, chosen: Ints) -> None:
         assert self._kept is not None, "save() comes first"
-        self.put_back(chosen, copy_rods(self._kept, self._starts(), chosen))
+        self.restore(chosen, copy_rods(self._kept, self._starts(), chosen))
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.arrays.state, self._starts(), chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.arrays.state, self._starts(), chosen, state)
         self._measured = False
         self._jacobian_current = False
@@ -112,7 +112,7 @@ class CoupledSteps:
             chosen,
         )
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         b, h = self.arrays, self._h
         self._share(lambda first, last, scratch: probe_rods(b, scratch, chosen, h, mobility, first, last), chosen)
 
@@ -139,7 +139,7 @@ class CoupledSteps:
     def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
         map_forces(self.arrays, self._coupled_arrays().rows, chosen, forces, out)
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         b, c = self.arrays, self._coupled_arrays()
         self._share(lambda first, last, _: weigh_steps(b, c, chosen, longest, slope, first, last), chosen)
 
@@ -147,7 +147,7 @@ class CoupledSteps:
         b, c = self.arrays, self._coupled_arrays()
         self._share(lambda first, last, scratch: move_rods(b, c, scratch, chosen, first, last), chosen)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         b, c = self.arrays, self._coupled_arrays()
         self._share(lambda first, last, scratch: retreat_rods(b, c, scratch, chosen, sizes, first, last), chosen)
 

@@ -22,10 +22,7 @@ from .series import MOST_TERMS
 LANES = 8
 FRAME, EXTRA = 6, 7  # lanes of (R, V) and of (V, B); the lanes before are the modes
 # strides: three components of X, then of Y; the integral of the first column is the position
-Y, COLUMN = (
-    3 * LANES,
-    6 * LANES,
-)
+Y, COLUMN = 3 * LANES, 6 * LANES
 ETA, TERM = 3 * COLUMN, 3 * COLUMN + 6 * LANES  # after three columns follow eta at u = 0, and its slope
 
 QUADRATURE = 12

@@ -257,13 +257,13 @@ class CompactBlock:
     def save(self, chosen: Ints) -> None:
         put_rods(self.arrays.kept, self._starts, chosen, self.copy(chosen))
 
-    def recall(self, chosen: Ints) -> None:
-        self.put_back(chosen, copy_rods(self.arrays.kept, self._starts, chosen))
+    def rollback(self, chosen: Ints) -> None:
+        self.restore(chosen, copy_rods(self.arrays.kept, self._starts, chosen))
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.arrays.state, self._starts, chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.arrays.state, self._starts, chosen, state)
         self._measured = False
 
@@ -273,7 +273,7 @@ class CompactBlock:
         self._measured = False
         self._share(lambda first, last, piece: begin_rods(b, chosen, h, air_density, still, first, last), chosen)
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         b, h = self.arrays, self._stage
         self._share(lambda first, last, piece: probe_rods(b, chosen, h, mobility, first, last), chosen)
 
@@ -301,7 +301,7 @@ class CompactBlock:
         x = np.zeros((n + self._rods, 3))
         respond(self._linear, rod, rows, weights, known, np.zeros((n, 4)), x, self._sample_scratch, out)
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         b = self.arrays
         self._share(lambda first, last, piece: weigh_steps(b, chosen, longest, slope, first, last), chosen)
 
@@ -309,7 +309,7 @@ class CompactBlock:
         b, h = self.arrays, self._stage
         self._share(lambda first, last, piece: move_rods(b, chosen, h, first, last), chosen)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         b = self.arrays
         self._share(lambda first, last, piece: retreat_rods(b, chosen, sizes, first, last), chosen)
 
@@ -335,6 +335,9 @@ class CompactBlock:
             kinetic += 0.5 * float(np.einsum("i,ij,ij->", b.rods.mass[:, k], moves, moves))
         height = -float((b.rods.mass[:, 0] * (b.state.x @ gravity)).sum())
         return Energies(kinetic, 0.0, bend, twist, height)
+
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy.sum(axis=1))
 
     def take_work(self) -> Work:
         report = self.arrays.log.report

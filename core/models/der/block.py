@@ -234,14 +234,14 @@ class DerBlock:
             self._moved = np.zeros(self.arrays.state.q.size)
         copy_states(self.arrays.rods, chosen, self.arrays.state, self._coupled.saved)
 
-    def recall(self, chosen: Ints) -> None:
+    def rollback(self, chosen: Ints) -> None:
         copy_states(self.arrays.rods, chosen, self._room().saved, self.arrays.state)
         self._measured = False
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.arrays.state, [self.sample_start] * len(self.arrays.state), chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.arrays.state, [self.sample_start] * len(self.arrays.state), chosen, state)
         self._measured = False
 
@@ -253,7 +253,7 @@ class DerBlock:
         self._stage = h
         self._share(lambda first, last, piece: begin_rods(c, chosen, h, air_density, still, at, first, last), chosen)
 
-    def go_on(self, chosen: Ints, ratio: float) -> None:
+    def begin_second_stage(self, chosen: Ints, ratio: float) -> None:
         c, h = self._room(), self._stage
         self._share(lambda first, last, piece: go_on_rods(c, chosen, h, ratio, first, last), chosen)
 
@@ -264,7 +264,7 @@ class DerBlock:
     def directors_now(self, row: Ints) -> Array:
         return np.asarray(self._room().geometry.d1[row])
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         c, h, lanes, benches = self._room(), self._stage, self._lanes, self._benches
         self._share(
             lambda first, last, piece: probe_rods(
@@ -300,7 +300,7 @@ class DerBlock:
         else:
             copy_unknowns(self.sample_start, chosen, source, target)
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         c = self._room()
         self._share(lambda first, last, piece: weigh_steps(c, chosen, longest, slope, first, last), chosen)
 
@@ -308,7 +308,7 @@ class DerBlock:
         c, h = self._room(), self._stage
         self._share(lambda first, last, piece: move_rods(c, chosen, h, first, last), chosen)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         c = self._room()
         self._share(lambda first, last, piece: retreat_rods(c, chosen, sizes, first, last), chosen)
 
@@ -345,6 +345,9 @@ class DerBlock:
         kinetic = 0.5 * float(np.einsum("ij,ij,ij->", b.rods.mass, b.state.v, b.state.v))
         height = -float((b.rods.mass[:, 0] * (b.state.q[:, :3] @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
+
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy.sum(axis=1))
 
     def take_work(self) -> Work:
         report = self.arrays.log.report

@@ -208,14 +208,14 @@ class NetBlock:
             self._inverse = np.zeros(int(self._fronts[-1]))
         recall_nets(self._coupled, chosen, False)
 
-    def recall(self, chosen: Ints) -> None:
+    def rollback(self, chosen: Ints) -> None:
         recall_nets(self._room(), chosen, True)
         self._measured = False
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.arrays.state, self._starts(), chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.arrays.state, self._starts(), chosen, state)
         self._measured = False
 
@@ -233,14 +233,14 @@ class NetBlock:
         self._stage = h
         self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, first, last), chosen)
 
-    def go_on(self, chosen: Ints, ratio: float) -> None:
+    def begin_second_stage(self, chosen: Ints, ratio: float) -> None:
         c, h = self._room(), self._stage
         self._share(lambda first, last, piece: go_on_nets(c, chosen, h, ratio, first, last), chosen)
 
     def directors_now(self, row: Ints) -> Array:
         return np.asarray(self._room().geometry.d1[self._samples.edge[row]])
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         c, out = self._room(), self._mobility
         fronts, parent, z = self._fronts, self._parent, self._inverse
         self._factor(c, chosen)
@@ -284,7 +284,7 @@ class NetBlock:
             out[b.graph.x + c] = np.bincount(samples.vertex, forces[:, c], count)
         out[b.graph.theta] = forces[samples.row_of_edge, 3]
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         c = self._room()
         self._share(lambda first, last, piece: weigh_steps(c, chosen, longest, slope, first, last), chosen)
 
@@ -292,7 +292,7 @@ class NetBlock:
         c, h = self._room(), self._stage
         self._share(lambda first, last, piece: move_nets(c, chosen, h, first, last), chosen)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         c = self._room()
         self._share(lambda first, last, piece: retreat_nets(c, chosen, sizes, first, last), chosen)
 
@@ -371,6 +371,9 @@ class NetBlock:
         x = b.state.q[b.graph.x[:, None] + np.arange(3)]
         height = -float((b.material.mass[b.graph.x] * (x @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
+
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.log.energy.sum(axis=1))
 
     def take_work(self) -> Work:
         report = self.arrays.log.report

@@ -40,7 +40,16 @@ RELAXATION_STEPS = 20_000  # steps towards a state of rest
 
 
 class CordeBlock:
-    def __init__(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], *, workers: Workers) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        """Its steps are explicit: `integrator` and `tolerance` have no effect."""
         self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
         self._settings, self._entries = settings_of(entries), entries
         self._carried: Carried | None = None  # nets coupled to bodies, with these bodies
@@ -223,13 +232,13 @@ class CordeBlock:
         s.now[self._graph.theta] = 0.0
         copy_nets(self.arrays, chosen, False)
 
-    def recall(self, chosen: Ints) -> None:
+    def rollback(self, chosen: Ints) -> None:
         copy_nets(self.arrays, chosen, True)
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
         return copy_rods(self.arrays.state, self._starts(), chosen)
 
-    def put_back(self, chosen: Ints, state: Sequence[Array]) -> None:
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
         put_rods(self.arrays.state, self._starts(), chosen, state)
 
     def _starts(self) -> list[Ints]:
@@ -250,7 +259,7 @@ class CordeBlock:
             self._run(h, skip)
         begin_cordes(self.arrays, self._get_system(), chosen)
 
-    def probe(self, chosen: Ints, mobility: Array) -> None:
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         b = self.arrays
         free = np.where(b.nets.held, 0.0, self._h**2 / b.nets.mass)[self._samples.vertex]
         for r in chosen:
@@ -288,13 +297,13 @@ class CordeBlock:
         self.generalized_forces(forces[:, :3], out)
         out[self._graph.theta] = forces[self._samples.row_of_edge, 3]
 
-    def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         weigh_cordes(self._get_system(), chosen, longest, slope)
 
     def move(self, chosen: Ints) -> None:
         move_cordes(self.arrays, self._get_system(), chosen, np.zeros(self._nets), True)
 
-    def retreat(self, chosen: Ints, sizes: Array) -> None:
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
         move_cordes(self.arrays, self._get_system(), chosen, sizes, False)
 
     def finish(self, chosen: Ints, creep: bool = False) -> None:
@@ -330,6 +339,9 @@ class CordeBlock:
     def tension(self) -> Array:
         """(E,) N, axial force of the segments."""
         return np.asarray(self.arrays.nets.stretch * self.strains()[:, 0])
+
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.arrays.work.energy.sum(axis=1))
 
     def take_work(self) -> Work:
         report = self.arrays.work.report
