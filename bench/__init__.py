@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the benchmark with the arguments of the command line, or with the given ones."""
     from .__main__ import main as run
 
-    return run()
+    return run(arguments)

@@ -10,6 +10,7 @@ import pytest
 from tendril.bench import __main__ as bench
 from tendril.bench.rows import Line, Row, exponent, sweep
 from tendril.bench.table import ROWS
+from tendril.core.store import cli
 
 
 def test_rows_have_distinct_names_and_can_be_selected() -> None:
@@ -51,3 +52,8 @@ def test_progress_and_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "nothing",
     ]
     assert bench.run(rows[1:], False, out) == 0
+
+
+def test_the_command_line_passes_its_arguments_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "--list"]) == 0
+    assert capsys.readouterr().out.split("\n")[:2] == ["W1", "W2"]
