@@ -3,14 +3,13 @@
 import bpy
 from bpy.props import PointerProperty
 
+from ..bridge.fields import KINDS
 from .kinds import number
 
 _WEIGHTS = {
     "gravity": "the gravity of the scene",
     "field": "all force fields together",
-    **dict.fromkeys(
-        ("wind", "force", "vortex", "magnetic", "harmonic", "turbulence", "drag"), "force fields of this type"
-    ),
+    **dict.fromkeys(KINDS.values(), "force fields of this type"),
 }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import Array, TendrilError, array, flag, fraction, friction_coefficient, not_negative, positive, vector
 from .mass import mass_properties
-from .shapes import UPRIGHT, Solid, position_vector, rotation_matrix, set_frozen
+from .shapes import UPRIGHT, Solid, names_of, position_vector, rotation_matrix, set_frozen
 
 DEFAULT_DENSITY = 1000.0  # kg/m3
 DEFAULT_FRICTION = 0.4
@@ -52,7 +52,7 @@ class Body:
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Solid):
-            raise TendrilError("shape", self.shape, "give a Sphere, Capsule, Cylinder, Cone, Box, Hull or Mesh")
+            raise TendrilError("shape", self.shape, f"give a {names_of(Solid)}")
         if self.mass is not None and self.density is not None:
             raise TendrilError("density", self.density, "give either mass or density")
         if self.path is not None and not callable(self.path):

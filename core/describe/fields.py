@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from ..errors import Array, TendrilError, array, flag, not_negative, number, vector, whole
 from .rotations import are_rotations
 
+# The only list of kinds: the kernels (forces/field_kernels.py) number them in this order, and the add-on offers those
+# that Blender has, too.
 KINDS = ("wind", "force", "vortex", "magnetic", "harmonic", "turbulence", "drag")
 SHAPES = ("point", "line", "plane", "points", "surface")
 FALLOFFS = ("sphere", "tube", "cone")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -170,7 +171,13 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
 
 
 Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # shapes of bodies
-Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
+Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh  # shapes of colliders
+
+
+def names_of(shapes: UnionType) -> str:
+    """The classes of `Solid` or `Shape`, for messages."""
+    *names, last = (shape.__name__ for shape in get_args(shapes))
+    return f"{', '.join(names)} or {last}"
 
 
 @dataclass(frozen=True)

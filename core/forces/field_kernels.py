@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile.jit import kernel, part
+from ..describe.fields import FALLOFFS, KINDS, SHAPES
 from ..errors import Array
 from ..maths.geometry.frames import Vector, cross, dot, unit
 from .noise import turbulence
@@ -22,9 +23,10 @@ CENTRE = AXIS + 3
 CENTRE_AXIS = CENTRE + 3
 # index of this point among COUNT points that act on every COUNT-th vertex; COUNT zero: acts on all
 NUMBER, COUNT = CENTRE_AXIS + 3, CENTRE_AXIS + 4
-WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(7)
-POINT, LINE, PLANE, POINTS, SURFACE = range(5)
-SPHERE, TUBE, CONE = range(3)
+# `Field.numbers()` numbers these by their index in the lists of `describe/fields.py`; a list of another length fails at import.
+WIND, FORCE, VORTEX, MAGNETIC, HARMONIC, TURBULENCE, DRAG = range(len(KINDS))
+POINT, LINE, PLANE, POINTS, SURFACE = range(len(SHAPES))
+SPHERE, TUBE, CONE = range(len(FALLOFFS))
 
 
 @part
