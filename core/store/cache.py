@@ -62,7 +62,7 @@ class _Header:
     @staticmethod
     def unpack(data: bytes, path: Path) -> _Header:
         if len(data) < _HEADER.size or not data.startswith(_MAGIC):
-            raise TendrilError("cache", str(path), "this is not a Tendril cache: name another file")
+            raise TendrilError("cache", str(path), "this is not a cache of Tendril: name another file")
         _, version, state_size, first_frame, fingerprint, crc = _HEADER.unpack(data)
         if version != VERSION:
             cure = f"it has format {version} but this version of Tendril needs format {VERSION}: bake it again"

@@ -168,7 +168,7 @@ def test_an_interrupted_bake_goes_on_to_the_same_bits(fake, scene, cache, tmp_pa
         assert frames.last == at - 1
     fake.interrupted.before = fake.interrupted.after = None
     assert bake(scene, cache) == 0
-    assert f"frames up to {at - 1}: going on" in capsys.readouterr().err
+    assert f"frames up to {at - 1}: continuing" in capsys.readouterr().err
     assert cache.read_bytes() == (tmp_path / "whole.cache").read_bytes()
 
 
