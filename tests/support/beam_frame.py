@@ -1,4 +1,4 @@
-"""Linear finite elements of straight beams joined rigidly in space: small displacements, Euler-Bernoulli bending, Saint-Venant
+"""Linear finite elements for rigidly joined straight beams in space: small displacements, Euler-Bernoulli bending, Saint-Venant
 torsion. Cubic elements are exact for loads at nodes, so one element between two joints is enough."""
 
 from __future__ import annotations

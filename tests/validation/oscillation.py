@@ -15,8 +15,8 @@ PER_PERIOD = 16  # frames
 def frequency(
     scene: Scene, reading: Callable[[Frame], float], expected: float, steps: int, periods: float = 1.5
 ) -> float:
-    """rad/s of what `reading` reads of frames, from a fit of a damped oscillation; with so many steps per expected period. The
-    motion must be that of one mode."""
+    """Angular frequency (rad/s) of a reading of the frames, from the fit of a damped oscillation. `steps` is the number of time
+    steps per expected period. The motion must be that of one mode."""
     sim = Simulation(
         scene, PER_PERIOD * expected / (2.0 * math.pi), substeps=steps // PER_PERIOD, tolerance=1e-9, threads=1
     )
@@ -34,6 +34,6 @@ def frequency(
 
 
 def part_of_mode(frame: Frame, rod: int, start: np.ndarray, mode: np.ndarray, mass: np.ndarray) -> float:
-    """How much of a mode (n, 3) is in the displacement from the start."""
+    """Amplitude of a mode (n, 3) in the displacement from the start."""
     weights = mass[:, None] * mode
     return float(np.sum((frame.positions(rod) - start) * weights) / np.sum(mode * weights))

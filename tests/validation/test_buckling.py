@@ -1,4 +1,4 @@
-"""Loads at which a heavy column and a thin strip buckle, from how a small force aside bends them more and more (Southwell, 1932)."""
+"""Buckling loads of a heavy column and of a thin strip, extrapolated from their deflection below them (Southwell, 1932)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .cases import Case
 from .mechanics_cases import mechanics_runs, of_model
 from .rods import STIFF, line, mesh, precise, rod, settled, stiffness, weightless
 
-ASIDE = 1e-5  # so small that deflections stay linear as near to the critical load as is measured
+ASIDE = 1e-5  # lateral force, small enough for a linear response at the loads that are measured
 
 
 def critical_load(deflection: Callable[[float], float], loads: np.ndarray, power: float = 1.0) -> float:
-    """Where the inverse of the deflection vanishes: it is nearly a straight line over the load, or over its square where a load of
-    the other sign does the same, and is measured at two loads just below."""
+    """The load at which the inverse deflection vanishes, from a straight line through two loads just below it. The line is drawn
+    over load^power: the square where the sign of the load does not matter."""
     first, second = (1.0 / deflection(load) for load in loads)
     low, high = loads**power
     return float((high + (high - low) * second / (first - second)) ** (1.0 / power))
@@ -48,7 +48,7 @@ def test_heavy_column(case: Case, model: str) -> None:
 
 @pytest.mark.parametrize(("case", "model"), mechanics_runs("strip that buckles"))
 def test_strip(case: Case, model: str) -> None:
-    """Loaded downwards, in the direction of its first director, in which it is stiff."""
+    """The load acts along the first director, towards which the strip is stiff."""
     p = case.parameters
     made_of = stiffness(bend=(p["strong"], 1.0), inertia=1e-3)
 

@@ -1,8 +1,9 @@
-"""Structures at rest: a curved cantilever bent out of its plane, and beams joined rigidly against linear finite elements."""
+"""Statics in space: a curved cantilever bent out of its plane, and rigidly joined beams against linear finite elements."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +18,13 @@ from .rods import mesh, precise, settled, stiffness, weightless
 
 @pytest.mark.parametrize(("case", "model"), mechanics_runs("bend of 45 degrees"))
 def test_bend(case: Case, model: str) -> None:
-    """Bathe and Bolourchi's, without stretching and shear."""
+    """The benchmark of Bathe and Bolourchi (1979), without stretching and shear."""
     p = case.parameters
 
     def measure(level: int) -> dict[str, float]:
         segments, options = mesh(model, level)
         angle = np.linspace(0.0, p["angle"], segments + 1)
         points = p["radius"] * np.stack([1.0 - np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
-        # The vertices lie outside the circle that the segments approach, so that the rod is as long as the arc.
         made_of = Stiffness(1e11, p["bend"], p["bend"], p["twist"], mass_per_length=1.0, inertia_per_length=1.0)
         scene = weightless()
         scene.add(Rod.from_points(points, 0.5, stiffness=made_of), model, **options)
@@ -36,7 +36,7 @@ def test_bend(case: Case, model: str) -> None:
 
 
 class Frame(NamedTuple):
-    """Joints, the beams between them, what holds them, where the load is, and where deflections are compared."""
+    """Joints, beams between them, supports, the loaded joint, and the joints whose deflections are compared."""
 
     joints: np.ndarray
     beams: list[tuple[int, int]]
@@ -47,7 +47,7 @@ class Frame(NamedTuple):
 
 
 def grillage() -> Frame:
-    """Three beams each way, their ends pinned."""
+    """Three beams in each direction, all ends pinned."""
     places = [(i, j) for i in range(5) for j in range(5) if i % 4 or j % 4]
     number = {place: k for k, place in enumerate(places)}
     beams = []
@@ -60,31 +60,38 @@ def grillage() -> Frame:
 
 
 def tee() -> Frame:
-    """A stem that is clamped at its foot, with two arms, of which one is loaded: it twists and bends the stem."""
+    """A stem clamped at its foot with two arms at its head; a load on one arm twists and bends the stem."""
     joints = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, -0.5, 0.0), (1.0, 0.75, 0.0)])
     return Frame(joints, [(0, 1), (1, 2), (1, 3)], [], [0], 3, [1, 2, 3])
 
 
 def divided(frame: Frame, segments: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points, of which the joints come first, and segments of a net with so many of them on each beam."""
+    """Points (joints first) and edges of a net with this many segments per beam."""
     points, edges = [*frame.joints], []
     for first, second in frame.beams:
         ends = frame.joints[first], frame.joints[second]
         between = [len(points) + k for k in range(segments - 1)]
         points += [ends[0] + (ends[1] - ends[0]) * k / segments for k in range(1, segments)]
         way = [first, *between, second]
-        edges += list(zip(way[:-1], way[1:], strict=True))
+        edges += list(pairwise(way))
     return np.array(points), np.array(edges)
 
 
 @pytest.mark.parametrize(("case", "model"), mechanics_runs("grillage", "T-junction"))
 def test_frames(case: Case, model: str) -> None:
-    """Of beams, with loads so small that the deflections are linear in them."""
+    """The load is small, so that the deflections are linear in it."""
     p = case.parameters
     frame = grillage() if "grillage" in case.name else tee()
     load = (0.0, 0.0, -p["load"])
     exact = displacements(
-        frame.joints, frame.beams, p["stretch"], p["bend"], p["twist"], frame.pinned, frame.clamped, {frame.loaded: load}
+        frame.joints,
+        frame.beams,
+        p["stretch"],
+        p["bend"],
+        p["twist"],
+        frame.pinned,
+        frame.clamped,
+        {frame.loaded: load},
     )[frame.seen, 2]
 
     def measure(segments: int) -> dict[str, float]:

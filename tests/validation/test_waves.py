@@ -61,7 +61,7 @@ def test_hanging_chain(case: Case, model: str) -> None:
         depth, mass = np.linspace(0.0, 1.0, segments + 1), ends_halved(segments)
         rest, points = np.zeros((2, segments + 1, 3))
         rest[:, 2] = -depth
-        # It begins as long as its weight makes it, or else its tension would begin at zero and swing.
+        # The chain starts stretched by its own weight; otherwise the tension would start at zero and oscillate.
         below = np.cumsum(mass[::-1])[::-1][1:]
         points[1:, 2] = -np.cumsum((1.0 + below / stretch) / segments)
         found = {}
@@ -82,7 +82,7 @@ def test_hanging_chain(case: Case, model: str) -> None:
     case.check(model, measure)
 
 
-# Waves: a rod that is clamped at one end and free at the other vibrates with a quarter of a wave on it.
+# Lowest mode of a rod that is clamped at one end and free at the other: a quarter of a wave over its length.
 QUARTER = 0.5 * math.pi
 
 
@@ -109,7 +109,7 @@ def test_axial_wave(case: Case, model: str) -> None:
 
 @pytest.mark.parametrize(("case", "model"), mechanics_runs("torsional wave"))
 def test_torsional_wave(case: Case, model: str) -> None:
-    """The rod begins evenly twisted; of its motion, the mode with a quarter of a wave is read."""
+    """The rod starts with a uniform twist; the reading is the projection of its motion onto the lowest mode."""
     p = case.parameters
 
     def measure(level: int) -> dict[str, float]:

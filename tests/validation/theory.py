@@ -120,13 +120,13 @@ def catenary(span: float, length: float) -> Catenary:
 
 
 def ring_frequency(waves: int) -> float:
-    """In-plane vibration of a free inextensible ring of radius 1 that is naturally round, with this many waves around it."""
+    """In-plane bending vibration of a free, inextensible, naturally circular ring of radius 1 with this many waves around it."""
     return waves * (waves**2 - 1.0) / math.sqrt(waves**2 + 1.0)
 
 
 def heavy_column() -> float:
-    """Weight of a vertical column, clamped at its foot, at which it buckles (Greenhill, 1881): 9/4 of the squared first zero of the
-    Bessel function of order -1/3."""
+    """Weight at which a vertical column, clamped at its foot, buckles (Greenhill, 1881): 9/4 of the square of the first zero of
+    the Bessel function of order -1/3."""
     return 2.25 * root(lambda x: float(jv(-1.0 / 3.0, x)), 1.5, 2.2) ** 2
 
 
@@ -158,8 +158,8 @@ class Arc(NamedTuple):
 
 
 def arc_tip(arc: Arc) -> np.ndarray:
-    """Where the tip of an inextensible, unshearable arc is. The moment m obeys m' = -t x n with the constant force n; of the moment at
-    the clamp, the shooting parameter, it is asked that none is left at the tip."""
+    """Tip position of an inextensible, unshearable arc, by shooting: the moment obeys m' = -t x n with the constant force n, and
+    its value at the clamp is found such that it vanishes at the tip."""
     natural = np.array([1.0 / arc.radius, 0.0, 0.0])  # in the frame whose third axis is the tangent
     clamp = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # rows: the axes of this frame
     stiffness = np.array([arc.bend, arc.bend, arc.twist])
