@@ -10,6 +10,7 @@ from tendril.core.describe.rod import edges_of
 
 # Under the loads of the cases it strains by less than 1e-5, while round-off in a strain still makes forces of just 1e-8.
 STIFF = 1e8
+CLOTHOID_POINTS = 48
 
 
 def stiffness(
@@ -41,6 +42,12 @@ def rod(points: np.ndarray, made_of: Stiffness | None = None, **options) -> Rod:
     return Rod.from_points(points, radius=1e-3, stiffness=made_of or stiffness(), **options)
 
 
+def mesh(model: str, level: int) -> tuple[int, dict[str, int]]:
+    """Segments and options of `Scene.add`: a level is the number of segments, but of elements for clothoids, whose points are given
+    only for loads and to be read."""
+    return (CLOTHOID_POINTS, {"elements": level}) if model == "clothoid" else (level, {})
+
+
 def weightless() -> Scene:
     return Scene(gravity=(0.0, 0.0, 0.0))
 
@@ -54,6 +61,7 @@ def settled(sim: Simulation, stable: bool = True) -> Simulation:
     for number, entry in enumerate(sim.scene.entries):
         if entry.model == "compact":
             x = sim.current().positions(number)
-            lengths = np.linalg.norm(edges_of(x, entry.rod.closed), axis=1)
+            edges = edges_of(x, entry.rod.closed) if isinstance(entry.rod, Rod) else np.diff(x[entry.rod.edges], axis=1)
+            lengths = np.linalg.norm(edges.reshape(-1, 3), axis=1)
             assert np.abs(lengths / entry.rod.rest_lengths - 1.0).max() < 1e-12, "lengths are not exact to round-off"
     return sim

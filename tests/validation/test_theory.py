@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from . import theory
+from . import mechanics_cases, theory
 from .cases import CASES
 
 
@@ -15,7 +15,7 @@ from .cases import CASES
     ("expected", "printed"),
     [
         pytest.param(case.expected[key], printed, id=f"{case.name}, {key}")
-        for case in CASES
+        for case in (*CASES, *mechanics_cases.CASES)
         for key, printed in case.published.items()
     ],
 )

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
-from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
+from scipy.optimize import brentq, fsolve
+from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc, jn_zeros, jv
 
 
 def root(function, low: float, high: float) -> float:
@@ -117,3 +117,85 @@ def catenary(span: float, length: float) -> Catenary:
     """A chain of weight 1 per length between two points at the same height."""
     a = root(lambda a: 2.0 * a * math.sinh(0.5 * span / a) - length, 1e-2 * span, 1e2 * span)
     return Catenary(a, a * (math.cosh(0.5 * span / a) - 1.0))
+
+
+def ring_frequency(waves: int) -> float:
+    """In-plane bending vibration of a free, inextensible, naturally circular ring of radius 1 with this many waves around it."""
+    return waves * (waves**2 - 1.0) / math.sqrt(waves**2 + 1.0)
+
+
+def heavy_column() -> float:
+    """Weight at which a vertical column, clamped at its foot, buckles (Greenhill, 1881): 9/4 of the square of the first zero of
+    the Bessel function of order -1/3."""
+    return 2.25 * root(lambda x: float(jv(-1.0 / 3.0, x)), 1.5, 2.2) ** 2
+
+
+def lateral_buckling() -> float:
+    """Tip load at which a thin cantilever strip buckles sideways, in sqrt(EI GJ) / L2, where EI is that of the weak axis: twice the
+    first zero of the Bessel function of order -1/4 (Prandtl, 1899)."""
+    return 2.0 * root(lambda x: float(jv(-0.25, x)), 1.5, 2.5)
+
+
+def chain_frequencies(count: int) -> list[float]:
+    """Of a chain that hangs from one end, with length and gravity 1 (Bernoulli)."""
+    return [0.5 * float(zero) for zero in jn_zeros(0, count)]
+
+
+def chain_mode(frequency: float, depth: np.ndarray) -> np.ndarray:
+    """Deflection at these depths below the upper end; 1 at the lower end."""
+    return np.asarray(jv(0, 2.0 * frequency * np.sqrt(1.0 - depth)))
+
+
+class Arc(NamedTuple):
+    """A round cantilever along a circular arc in the plane x y that begins along y and bends towards x, loaded by a force along z
+    at its tip."""
+
+    radius: float
+    angle: float
+    bend: float
+    twist: float
+    load: float
+
+
+def arc_tip(arc: Arc) -> np.ndarray:
+    """Tip position of an inextensible, unshearable arc, by shooting: the moment obeys m' = -t x n with the constant force n, and
+    its value at the clamp is found such that it vanishes at the tip."""
+    natural = np.array([1.0 / arc.radius, 0.0, 0.0])  # in the frame whose third axis is the tangent
+    clamp = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # rows: the axes of this frame
+    stiffness = np.array([arc.bend, arc.bend, arc.twist])
+
+    def at_tip(moment: np.ndarray, load: float) -> np.ndarray:
+        def slope(s: float, y: np.ndarray) -> np.ndarray:
+            axes, m = y[3:12].reshape(3, 3), y[12:]
+            turning = (axes @ m / stiffness + natural) @ axes
+            return np.concatenate([axes[2], np.cross(turning, axes).ravel(), -np.cross(axes[2], (0.0, 0.0, load))])
+
+        start = np.concatenate([np.zeros(3), clamp.ravel(), moment])
+        span = (0.0, arc.radius * arc.angle)
+        return solve_ivp(slope, span, start, method="DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+
+    moment = np.zeros(3)
+    for part in np.linspace(1.0 / 6.0, 1.0, 6):
+        load = part * arc.load
+        moment = fsolve(lambda m, load=load: at_tip(m, load)[12:], moment, xtol=1e-12)
+    end = at_tip(moment, arc.load)
+    assert np.abs(end[12:]).max() < 1e-8 * np.abs(moment).max()
+    return end[:3]
+
+
+class Plectoneme(NamedTuple):
+    moment: float  # by EI / R
+    tension: float  # by EI / R2
+
+
+def plectoneme(angle: float) -> Plectoneme:
+    """Twisting moment and tension of a rod that is wound about itself without friction, by the angle between the two strands of the
+    double helix and its axis; R is the radius of the rod (Thompson, van der Heijden and Neukirch, 2002)."""
+    sine, double = math.sin(angle), math.cos(2.0 * angle)
+    return Plectoneme(2.0 * math.cos(angle) * sine**3 / double, sine**4 * (0.5 + 1.0 / double))
+
+
+def precession(mass: float, gravity: float, arm: float, inertia: float, spin: float) -> float:
+    """Of a gyroscope with a level axle that is held at a distance `arm` from its centre of mass, rad/s. Exact for a steady motion:
+    the inward force of the string acts along the axle."""
+    return mass * gravity * arm / (inertia * spin)
