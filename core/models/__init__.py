@@ -39,9 +39,9 @@ def make_block(
     if integrator not in chosen:
         raise TendrilError("integrator", integrator, f"{model} rods take one of {', '.join(chosen)}")
     if model == "der":
-        from .der.block import DerBlock
+        from .elastic.rod_block import RodBlock
 
-        return DerBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
+        return RodBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     if model == "der2008":
         from .published.der2008.block import Der2008Block
 
@@ -51,7 +51,7 @@ def make_block(
 
         return CompactBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     if model == "net":
-        from .net.block import NetBlock
+        from .elastic.net_block import NetBlock
 
         return NetBlock(entries, holds, integrator=integrator, tolerance=tolerance, workers=workers)
     if model == "corde":

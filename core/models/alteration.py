@@ -43,9 +43,9 @@ class Originals:
         for array, was, here, factor in zip(self._arrays, self._were, rows, factors, strict=True):
             array[here] = was[here] * factor
 
-    def clear(self, number: int, row: int) -> None:
+    def clear(self, number: int, rows: int | slice) -> None:
         """What is gone stays gone."""
-        self._were[number][row] = 0.0
+        self._were[number][rows] = 0.0
 
 
 def strain_factors(factors: Factors) -> NDArray[np.float64]:

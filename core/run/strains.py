@@ -79,7 +79,7 @@ class NaturalShape:
     """What the strains of a block are compared with. Rods one after the other, all at once."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        from ..models.der.build import _shapes  # here: most who import this never need it
+        from ..models.elastic.build_rods import shapes_of_rod  # here: most who import this never need it
 
         self.tail, self.head = _ends(entries)
         self.rest_length = np.concatenate([entry.rod.rest_lengths for entry in entries])
@@ -94,7 +94,7 @@ class NaturalShape:
         for entry in entries:
             if not isinstance(entry.rod, Rod):
                 continue
-            rest = _shapes(entry.rod)[1]
+            rest = shapes_of_rod(entry.rod)[1]
             count = entry.rod.edge_count if entry.rod.closed else entry.rod.edge_count - 1
             here = slice(first, first + count)
             if rest is not None:

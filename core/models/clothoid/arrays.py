@@ -188,9 +188,6 @@ class Workings(NamedTuple):
     slope: Array  # (n, n) the derivative of A by the velocities
 
 
-BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT = range(3)
-
-
 class Step(NamedTuple):
     """How steps are to be taken."""
 

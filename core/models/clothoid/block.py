@@ -11,11 +11,10 @@ from ...describe.scene import Entry, Hold
 from ...errors import Array, TendrilError, array, positive
 from ..alteration import Factors
 from ..protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
+from ..report import FAILURES, ITERATIONS, take_work
+from ..schemes import BACKWARD_EULER, NUMBER
 from ..state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import (
-    BACKWARD_EULER,
-    SDIRK2,
-    SEMI_IMPLICIT,
     Coupled,
     Flags,
     Ints,
@@ -46,9 +45,7 @@ from .layout import for_coupling
 from .measures import edge_strains
 from .samples import drawn_directors
 from .start import place_rods, start_moving
-from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, step_rods
-
-SCHEMES = {"sdirk2": SDIRK2, "backward euler": BACKWARD_EULER, "semi-implicit euler": SEMI_IMPLICIT}
+from .stepping import step_rods
 
 
 class ClothoidBlock:
@@ -73,7 +70,7 @@ class ClothoidBlock:
         self.sample_start = b.samples.start
         self._rods = len(entries)
         self._workers = workers
-        self._scheme = SCHEMES[integrator]
+        self._scheme = NUMBER[integrator]
         self._tolerance = tolerance
         self._along, self._offsets = made.along, made.offsets
         self._edges_drawn = self._drawn_edges()
@@ -459,17 +456,7 @@ class ClothoidBlock:
         return Energies(kinetic, 0.0, bend, twist, height)
 
     def take_work(self) -> Work:
-        report = self.arrays.log.report
-        done = report.sum(axis=0).tolist()
-        work = Work(
-            iterations=int(done[ITERATIONS]),
-            residual=float(report[:, RESIDUAL].max()),
-            halvings=int(done[HALVINGS]),
-            fallbacks=int(done[FALLBACKS]),
-            failures=int(done[FAILURES]),
-        )
-        report[:] = 0.0
-        return work
+        return take_work(self.arrays.log.report)
 
     def pack_state(self, out: Array) -> None:
         pack(self.arrays.state, out)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ..der.arrays import HeldFrames, Holds
+from ..held_frames import HeldFrames, Holds
 
 LOOP = 9  # what closes a rod: three for the place where it meets itself, six for the two edges that bend there
 

@@ -30,7 +30,7 @@ from ...maths.linalg.small import (
     times,
     turned_over,
 )
-from ..der.arrays import FRAMED
+from ..held_frames import FRAMED
 from .arrays import Forces, Geometry, Rods, Stage, State, System
 from .forks import carried, clear_forks, hand_down
 from .kinematics import across_seam, end_frames, has_element

@@ -9,7 +9,7 @@ from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from ...maths.geometry.quaternions import Quaternion, directors_of, from_frame, product, relative, turned
 from ...maths.linalg.small import get3, put3
-from ..der.arrays import FRAMED, FREE_END
+from ..held_frames import FRAMED, FREE_END
 from .arrays import Geometry, Linear, Rods, State
 from .forks import carried, clear_forks, hand_down, leave
 

@@ -8,6 +8,8 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot
 from ...maths.linalg.small import get3, put3
+from ..ladder import LEAST_SIZE
+from ..report import COLUMNS, ITERATIONS, RESIDUAL
 from .arrays import ELIMINATION, Forces, Geometry, Rods, Stage, State, Step, System
 from .evaluate import evaluate, firmness, largest_pull
 from .forks import carried, clear_forks, hand_down, leave
@@ -15,12 +17,11 @@ from .gradients import conjugate_gradients
 from .kinematics import displace, keep_base, root_fixed
 from .matrix import factor_matrix, solve_matrix
 
-LEAST_SIZE = 1e-4  # of a step along Newton's direction
 FARTHEST = 1.0  # rad that an edge turns in an iteration
 MET = 1e-15  # of the rod's length: by so much holds may be missed
 MOST_PASSES = 8  # that only serve to meet holds
 
-ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES, GRADIENTS = range(6)  # columns of the report
+GRADIENTS = COLUMNS  # a column of the report: evaluations of the gradient
 
 
 @part

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from ...compile.jit import kernel, part
 from ...errors import Array
-from ..der.arrays import BACKWARD_EULER, SDIRK2
+from ..ladder import GAIN, lengthen, next_attempt
+from ..schemes import BACKWARD_EULER, BDF2
 from .arrays import Arrays, Linear, Step
 from .evaluate import evaluate, firmness
 from .kinematics import displace, keep_base, place, sample_forces, sample_motion
 from .matrix import factor_matrix, solve_matrix
-from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
+from .newton import minimise
 from .stages import (
     aim_sections,
     copy_state,
@@ -34,7 +35,6 @@ from .stages import (
     take_velocities,
 )
 
-GAIN = 1e-3  # of its energy: what gains more in a step of BDF2, of nothing, takes a step of backward Euler instead
 FASTEST_GROWTH = 2.0  # of steps, from one to the next: BDF2 is stable up to 2.4
 
 
@@ -50,8 +50,8 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
         if skip[r]:
             continue
         first, end = rods.start[r], rods.start[r + 1]
-        done, part, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
-        watched = scheme == SDIRK2 and _at_rest(b, r)
+        done, piece, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
+        watched = scheme == BDF2 and _at_rest(b, r)
         energy = math.inf  # where the step begins; not known yet
         while done < step.steps:
             copy_state(state, saved, first, end, r)
@@ -62,7 +62,7 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
             place(rods, state, b.geometry, r)
             if watched and energy == math.inf:
                 energy, _ = _energy_and_work(b, r)
-            good = _attempt(b, step, r, done, part, scheme)
+            good = _attempt(b, step, r, done, piece, scheme)
             if good and watched:
                 now, work = _energy_and_work(b, r)
                 good = scheme == BACKWARD_EULER or now - energy - work <= GAIN * (energy + abs(work))
@@ -70,23 +70,14 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
                     energy = now
             if not good:
                 copy_state(saved, state, first, end, r)
-                if scheme > BACKWARD_EULER:
-                    scheme -= 1
-                    report[r, FALLBACKS] += 1.0
+                scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, smallest)
+                if more:
                     continue
-                if part > smallest:
-                    scheme = step.scheme
-                    part *= 0.5
-                    report[r, HALVINGS] += 1.0
-                    continue
-                report[r, FAILURES] += 1.0
-                give_up(b, r, (done + part) / step.steps)
+                give_up(b, r, (done + piece) / step.steps)
                 energy = math.inf
             scheme = step.scheme
-            done += part
-            # Back to longer parts where they fit again: done must stay a multiple of the part.
-            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
-                part *= 2.0
+            done += piece
+            piece = lengthen(done, piece)
         lay_out(b, r)
         measure(rods, b.geometry, r, b.log.energy, r)
 
@@ -136,15 +127,15 @@ def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
 
 
 @part
-def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: int) -> bool:
-    """Advances by `part` of a step from the state, which is placed. False if Newton did not converge.
+def _attempt(b: Arrays, step: Step, r: int, done: float, piece: float, scheme: int) -> bool:
+    """Advances by a piece of a step from the state, which is placed. False if Newton did not converge.
 
     BDF2 with steps of h after one of h / rho: y' = y* + k f(y') with y* = y + back (y - y1), back = rho^2 / (1 + 2 rho), and
     k = h (1 + rho) / (1 + 2 rho)."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
-    h, back = part * step.h, 0.0
+    h, back = piece * step.h, 0.0
     whole = h
-    if scheme == SDIRK2 and state.past[r] > 0.0:
+    if scheme == BDF2 and state.past[r] > 0.0:
         rho = h / state.past[r]
         if rho <= FASTEST_GROWTH:
             back = rho * rho / (1.0 + 2.0 * rho)
@@ -157,7 +148,7 @@ def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: in
         for s in range(2):
             for c in range(3):
                 strain[i, s, c] = geometry.strain[i, s, c]
-    place_held(rods, b.holds, b.frames, geometry, state, r, (done + part) / step.steps)
+    place_held(rods, b.holds, b.frames, geometry, state, r, (done + piece) / step.steps)
     guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
     if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
         return False

@@ -71,7 +71,7 @@ class Work(NamedTuple):
     air: Array  # (2,) density, drag rate
     span: Array  # (R,) s, what is stepped through
     energy: Array  # (R, 4) stretch, bend, twist, constraint
-    report: Array  # (R, 3) halvings, failures, steps
+    report: Array  # (R, COLUMNS); iterations are explicit steps
 
 
 class Block(NamedTuple):

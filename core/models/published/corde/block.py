@@ -16,9 +16,10 @@ from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
 from ....errors import Array
 from ....maths.linalg.sparse_order import Finder, stack_size
-from ...net.build import make_pattern
-from ...net.samples import gather, lay_samples
+from ...elastic.build_nets import make_pattern
+from ...elastic.samples import gather, lay_samples
 from ...protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
+from ...report import FAILURES, take_work
 from ...state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
 from .build import build, choose_steps, quaternions, settings_of
@@ -33,7 +34,7 @@ from .coupled import (
     weigh_cordes,
 )
 from .measure import strains_of_segments
-from .stepping import FAILURES, HALVINGS, STEPS, copy_nets, measure_cordes, relax_cordes, step_cordes
+from .stepping import copy_nets, measure_cordes, relax_cordes, step_cordes
 
 LONG = 10.0  # s
 RELAXING = 20_000  # steps towards a state of rest
@@ -373,10 +374,8 @@ class CordeBlock:
         return np.asarray(self.arrays.nets.stretch * self.strains()[:, 0])
 
     def take_work(self) -> Work:
-        report = self.arrays.work.report
-        halvings, failures, steps = (int(report[:, k].sum()) for k in (HALVINGS, FAILURES, STEPS))
-        report[:] = 0.0
-        return Work(iterations=steps, halvings=halvings, failures=failures)
+        """Iterations are explicit steps."""
+        return take_work(self.arrays.work.report)
 
     def pack_state(self, out: Array) -> None:
         pack(self.arrays.state, out)

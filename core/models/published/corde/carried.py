@@ -35,10 +35,11 @@ from ....describe.attachment import Attachment
 from ....describe.scene import Entry
 from ....errors import Array
 from ....maths.linalg.dense import factor_dense, solve_dense
-from ...net.arrays import Graph
+from ...elastic.arrays import Graph
+from ...report import FAILURES, HALVINGS, ITERATIONS
 from .arrays import Block
 from .forces import first_director, load, turned
-from .stepping import FAILURES, HALVINGS, MOST_HALVINGS, STEPS, copy_state, push_points, stay, turn_frames
+from .stepping import MOST_HALVINGS, copy_state, push_points, stay, turn_frames
 
 Ints = NDArray[int64]
 
@@ -132,7 +133,7 @@ def step_carried_cordes(b: Block, saved: Block, c: Carried, before: Array, h: fl
             for k in range(steps):
                 good = good and _step(b, c, a, h, k, steps, parts)
             for m in range(c.net_of[a], c.net_of[a + 1]):
-                report[c.net[m], STEPS] += steps
+                report[c.net[m], ITERATIONS] += steps
             if good:
                 break
             for m in range(c.net_of[a], c.net_of[a + 1]):

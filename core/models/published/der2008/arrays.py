@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import Array
-from ...der.arrays import FRAMED, Arrays, HeldFrames
+from ...elastic.rods import RodArrays
+from ...held_frames import FRAMED, HeldFrames
 
 
 class Chain(NamedTuple):
@@ -72,7 +73,7 @@ class Motion(NamedTuple):
     most_iterations: NDArray[np.int64]  # (R,) of the projection, in any of them
 
 
-def make_chain(b: Arrays) -> Chain:
+def make_chain(b: RodArrays) -> Chain:
     start, edge, vertex, slot, fixed, simple = [0], [], [], [], [], []
     joint, frame_held = b.rods.joint, b.rods.edge_framed
     for r, closed in enumerate(b.rods.closed):

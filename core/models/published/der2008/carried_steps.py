@@ -17,13 +17,14 @@ from ....contact.bodies.explicit import fly, lead, straighten, to_world, turn_bo
 from ....errors import Array
 from ....forces.air import cylinder_drag
 from ....maths.geometry.frames import cross, dot
+from ....maths.geometry.rows import get, put
 from ....maths.linalg.dense import factor_dense, half_solve
 from ....maths.linalg.sparse_factor import factor, solve
 from ....maths.linalg.tridiagonal import solve_tridiagonal
-from ...der.arrays import Arrays, Rods, Step
-from ...der.evaluate import get, put
-from ...der.stages import place_frames
-from ...der.stepping import FAILURES, HALVINGS, ITERATIONS, RESIDUAL
+from ...elastic.arrays import Step
+from ...elastic.rods import RodArrays, Rods
+from ...held_frames import place_frames
+from ...report import FAILURES, HALVINGS, ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .carried import Carried
 from .carried_bodies import add_vertex, frame_stiffness, frame_torque, weigh
@@ -35,7 +36,7 @@ from .stepping import MOST_HALVINGS, MOST_INNER, USELESS, WATCH, apply_forces, g
 
 @kernel
 def step_assemblies(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, first: int, last: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, first: int, last: int
 ) -> None:
     """One step of assemblies first ... last - 1. One that can't be stepped stays where it was and loses its speed."""
     for a in range(first, last):
@@ -44,7 +45,7 @@ def step_assemblies(
 
 
 @kernel
-def measure_assemblies(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, first: int, last: int) -> None:
+def measure_assemblies(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, first: int, last: int) -> None:
     """The energies of their rods."""
     of = c.assemblies
     for a in range(first, last):
@@ -55,7 +56,7 @@ def measure_assemblies(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carr
 
 
 @part
-def _step_assembly(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, a: int) -> bool:
+def _step_assembly(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, a: int) -> bool:
     rods, state, report, bodies, of = b.rods, b.state, b.log.report, c.bodies, c.assemblies
     _put_holds(b, c, a)
     for k in range(of.rods[a], of.rods[a + 1]):
@@ -130,7 +131,7 @@ def _step_assembly(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried,
 
 
 @part
-def _give_up(b: Arrays, c: Carried, before: Array, a: int) -> None:
+def _give_up(b: RodArrays, c: Carried, before: Array, a: int) -> None:
     """Bodies go back to where they were, and everything stands still."""
     of, bodies = c.assemblies, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):
@@ -150,7 +151,7 @@ def _give_up(b: Arrays, c: Carried, before: Array, a: int) -> None:
 
 
 @part
-def _put_holds(b: Arrays, c: Carried, a: int) -> None:
+def _put_holds(b: RodArrays, c: Carried, a: int) -> None:
     """What bodies hold, for the rods."""
     of, ties, welds, holds, bodies = c.assemblies, c.ties, c.welds, b.holds, c.bodies
     for k in range(of.rods[a], of.rods[a + 1]):
@@ -168,7 +169,7 @@ def _put_holds(b: Arrays, c: Carried, a: int) -> None:
 
 
 @part
-def _longest(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int) -> float:
+def _longest(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int) -> float:
     """The longest stable inner step."""
     rods, of, ties, welds, bodies = b.rods, c.assemblies, c.ties, c.welds, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):
@@ -206,7 +207,7 @@ def _longest(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: in
 
 @part
 def _inner_step(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, h: float, at: float, tolerance: float
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, h: float, at: float, tolerance: float
 ) -> tuple[int, float]:
     """Algorithm 1 of the paper. Returns the iterations of the projection, -1 if a rod folded, and how far edges are off."""
     rods, of, ties, bodies = b.rods, c.assemblies, c.ties, c.bodies
@@ -269,7 +270,7 @@ def _hand_over_torques(rods: Rods, chain: Chain, nodes: Nodes, c: Carried, a: in
 
 
 @part
-def _take_back(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, at: float) -> bool:
+def _take_back(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, at: float) -> bool:
     """Back to where an inner step began."""
     of, bodies = c.assemblies, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):

@@ -11,11 +11,11 @@ import math
 from ....compile.jit import part
 from ....errors import Array
 from ....maths.geometry.frames import Vector, cross, dot, signed_angle, sine_cosine, transport, turn
+from ....maths.geometry.rows import edge_of, get, nearest_turn, put
 from ....maths.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
-from ...der.arrays import HeldFrames, Holds, Rods, State
-from ...der.element import LEAST_CHI
-from ...der.evaluate import edge_of, get, nearest_turn, put
-from ...der.stages import between, blend
+from ...elastic.element import LEAST_CHI
+from ...elastic.rods import Rods, RodState
+from ...held_frames import HeldFrames, Holds, between, blend
 from .arrays import Chain, Nodes
 
 MOST_ITERATIONS = 60
@@ -26,7 +26,7 @@ SOFTEST = 1e-9  # of the stiffest: keeps a rod whose cross-sections may all turn
 
 
 @part
-def take_frames(rods: Rods, state: State, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
+def take_frames(rods: Rods, state: RodState, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
     """Bishop frames and angles of a state: whole turns of twist go into theta. Held frames are those where the state stands."""
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
@@ -355,7 +355,7 @@ def _energy(chain: Chain, nodes: Nodes, size: float, r: int) -> float:
 
 
 @part
-def give_frames(rods: Rods, state: State, chain: Chain, nodes: Nodes, r: int) -> None:
+def give_frames(rods: Rods, state: RodState, chain: Chain, nodes: Nodes, r: int) -> None:
     """Material frames and twists into the state."""
     begin, stop = chain.start[r], chain.start[r + 1]
     for k in range(begin, stop):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....compile.jit import kernel
 from ....errors import Array
-from ...der.arrays import Arrays
-from ...der.evaluate import get, put
-from ...der.stages import place_frames
+from ....maths.geometry.rows import get, put
+from ...elastic.rods import RodArrays
+from ...held_frames import place_frames
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, measure_energies
 from .frames import carry_frames, relax_frames, take_frames
@@ -14,7 +14,7 @@ from .projection import TOLERANCE, project
 
 
 @kernel
-def look(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, relax: bool) -> bool:
+def look(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, relax: bool) -> bool:
     """Carries the frames of rod r from its state to the centerline x (N, 3); with `relax` material frames become quasistatic, else
     they are carried along too. Energies go to the log, elastic forces to the motion. False if x is of no use."""
     rods, state, frames = b.rods, b.state, m.frames
@@ -42,7 +42,7 @@ FORCES, FRAMES, PROJECTION = range(3)  # parts of a step
 
 @kernel
 def repeat_part(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, angles: Array, times: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, angles: Array, times: int
 ) -> int:
     """Does one part of a step many times over, to see how long it takes: forces where the rod is; the projection of x (N, 3); or
     frames of x, from angles (K, 3): theta, its sine and its cosine. Returns its iterations."""

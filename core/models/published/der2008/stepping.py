@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ....compile.jit import kernel, part
 from ....errors import Array
 from ....forces.air import cylinder_drag
-from ...der.arrays import Arrays, Rods, Step
-from ...der.evaluate import get, put
-from ...der.stages import between, place_frames
-from ...der.stepping import ITERATIONS, RESIDUAL
+from ....maths.geometry.rows import get, put
+from ...elastic.arrays import Step
+from ...elastic.rods import RodArrays, Rods
+from ...held_frames import between, place_frames
+from ...report import ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, longest_step, measure_energies
 from .frames import carry_frames, give_frames, relax_frames, take_frames
@@ -33,7 +34,7 @@ Flags = NDArray[bool_]
 
 @kernel
 def step_rods_explicitly(
-    b: Arrays,
+    b: RodArrays,
     chain: Chain,
     nodes: Nodes,
     m: Motion,
@@ -123,7 +124,7 @@ def step_rods_explicitly(
 
 
 @part
-def take_up(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
+def take_up(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
     """Takes the state, at a fraction of the step. To be ready to step, edges get their lengths, which gives no speed.
 
     False if the state is of no use."""
@@ -151,7 +152,7 @@ def take_up(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float,
 
 
 @part
-def go_back(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
+def go_back(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
     """Back to where an inner step began; its speed is still there."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
@@ -188,7 +189,7 @@ def make_metric(rods: Rods, m: Motion, r: int, h: float) -> None:
 
 @part
 def _inner_step(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: float, at: float, tolerance: float
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: float, at: float, tolerance: float
 ) -> tuple[int, float]:
     """Algorithm 1 of the paper, steps 6 to 11. Returns the iterations of the projection, and how far edges are off; -1 iterations
     if the rod folded: its speed is then what it was."""
@@ -209,7 +210,7 @@ def _inner_step(
 
 
 @part
-def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
+def apply_forces(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
     """Forces of loads, of elasticity, and of the wind on what does not move."""
     rods, force, wind, drag = b.rods, b.forces.force, b.forces.wind, m.drag
     for i in range(rods.start[r], rods.start[r + 1]):
@@ -223,7 +224,7 @@ def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> No
 
 
 @part
-def _shift_speed(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: float) -> None:
+def _shift_speed(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: float) -> None:
     """What forces give in so much time, but for what edges don't allow.
 
     The speed of symplectic Euler belongs to half a step before its positions. Whoever takes some of it out from outside, as
@@ -240,7 +241,7 @@ def _shift_speed(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: f
 
 
 @part
-def predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
+def predict(b: RodArrays, m: Motion, r: int, h: float, at: float) -> None:
     """Symplectic Euler without constraints: x + h v', v' = (M + h D)^-1 (M v + h f). What is held is where it is held."""
     rods, holds = b.rods, b.holds
     x, v, before, force = m.x, m.v, m.before, m.force
@@ -261,7 +262,7 @@ def predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
 
 @kernel
 def respond(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int
 ) -> None:
     """x (N, 4) becomes how far forces move the rods in a step of length h: through their mass, and such that edges keep
     their lengths. Angles follow by themselves: they have no inertia, and are left at zero."""
