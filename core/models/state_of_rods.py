@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import Array
-
-Ints = NDArray[np.int64]
+from ..errors import Array, Ints
 
 
 def rows_of(start: Ints, chosen: Ints) -> Ints:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...compile.jit import kernel
-from ...errors import Array, TendrilError, array, direction
+from ...errors import Array, Ints, TendrilError, array, direction
 
 UNKNOT = (1,)
 TREFOIL = (1, -1, 1)
@@ -22,8 +22,6 @@ FAR = 10.0  # radius of the sphere where open polylines are closed, in radii of 
 DOUBT = 1e-12  # areas and volumes below this part of what they are made of have no certain sign
 # Directions to look from: the one that shows the fewest crossings, none of them doubtful, is used.
 _VIEWS = np.random.default_rng(1889).standard_normal((12, 3))
-
-Ints = NDArray[np.int64]
 
 
 def is_unknot_like(points: ArrayLike, closed: bool = True) -> bool:

@@ -11,11 +11,8 @@ segment of no length; rows have numbers `fork` of the fork they are, `of_fork` o
 
 from __future__ import annotations
 
-from numpy import bool_, int64
-from numpy.typing import NDArray
-
 from ...compile.jit import part
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ..geometry.frames import Vector, cross
 from .small import (
     Matrix,
@@ -42,9 +39,6 @@ from .small import (
 
 ZERO = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-Ints = NDArray[int64]
-Flags = NDArray[bool_]
 
 
 @part

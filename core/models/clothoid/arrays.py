@@ -12,14 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from .moving import COLUMN, LANES, make_lanes
 from .series import COLUMNS, make_terms
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 class Rods(NamedTuple):

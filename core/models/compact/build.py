@@ -8,12 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...describe.net import Net
 from ...describe.rod import Rod
 from ...describe.scene import Entry, Hold, held_vertices
-from ...errors import Array, TendrilError
+from ...errors import Array, Ints, TendrilError
 from ...maths.geometry.quaternions import from_frame, product
 from ..elastic.build_rods import Shape, half_lengths, middles_of, shapes_of_rod, vertex_frame
 from ..held_frames import FRAMED, FREE_END, INNER
@@ -21,8 +20,6 @@ from ..protocol import Edges
 from .arrays import Arrays, make_arrays
 from .branches import Tree, far_apart, grow_tree, place_net
 from .shapes import TAUT, put_strains, quaternions, refuse_distance, strain
-
-Ints = NDArray[np.int64]
 
 
 class Layout(NamedTuple):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from numpy import bool_, int64
+from numpy import bool_
 from numpy.typing import NDArray
 
 from ...compile.jit import kernel, part
-from ...errors import Array
+from ...errors import Array, Ints
 from ...maths.linalg.small import (
     add6,
     crossing,
@@ -46,8 +46,6 @@ from .stages import aim_sections, copy_state, drag_along, guess, measure, place_
 FARTHEST = 0.7  # rad: rotation of an edge in one iteration
 SETTLED = 0.1  # segment lengths: after shorter steps, the forces of holds follow
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
-
-Ints = NDArray[int64]
 
 
 @kernel

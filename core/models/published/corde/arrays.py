@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ....errors import Array
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from ....errors import Array, Flags, Ints
 
 
 class Nets(NamedTuple):

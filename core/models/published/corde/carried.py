@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import int64
-from numpy.typing import NDArray
 
 from ....compile.jit import kernel, part
 from ....contact.bodies.attached import make_ties
@@ -33,15 +32,13 @@ from ....contact.bodies.explicit import (
 from ....contact.bodies.ties import Conditions, Ties, measure
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry
-from ....errors import Array
+from ....errors import Array, Ints
 from ....maths.linalg.dense import factor_dense, solve_dense
 from ...elastic.arrays import Graph
 from ...report import FAILURES, HALVINGS, ITERATIONS
 from .arrays import Block
 from .forces import first_director, load, turned
 from .stepping import MOST_HALVINGS, copy_state, push_points, stay, turn_frames
-
-Ints = NDArray[int64]
 
 
 class Carried(NamedTuple):

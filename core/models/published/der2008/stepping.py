@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import math
 
-from numpy import bool_
-from numpy.typing import NDArray
-
 from ....compile.jit import kernel, part
-from ....errors import Array
+from ....errors import Array, Flags
 from ....forces.air import cylinder_drag
 from ....maths.geometry.rows import get, put
 from ...elastic.arrays import Step
@@ -28,8 +25,6 @@ MOST_INNER = 50_000  # of one step
 WATCH = 16  # inner steps after which the longest stable step is asked for again
 MOST_HALVINGS = 6  # of an inner step
 USELESS = 0.1  # edges whose length is off by more after the projection: the step was too long
-
-Flags = NDArray[bool_]
 
 
 @kernel
