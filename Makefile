@@ -6,9 +6,9 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-core test-addon test-long lint bench bench-peers package package-here test-package clean
+.PHONY: demo test test-quick test-core test-addon test-long lint docs bench bench-peers package package-here test-package clean
 
-$(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
+$(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/docs.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
 		|| { echo "Tendril is developed with Python 3.11: install it, or call make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Setting up $(VENV): a minute or two the first time, seconds when a requirement was added."
@@ -24,12 +24,24 @@ $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/stubs.txt
 demo: $(VENV)/ready
 	$(PY) -m tendril.sample_scenes.demo
 
-test: lint test-core test-addon
+test: lint docs test-core test-addon
+
+# A choice of tests for every day: less than a minute once kernels are compiled. They cover each package of core/, all models (by the
+# force fields, which act on each of them) and the add-on from a curve to a frame.
+QUICK := $(addprefix tests/core/test_,no_blender material rest_shapes frames linalg forces fields convex_shapes integrators \
+	determinism holds cache) $(addprefix tests/addon/test_,scene operators playback fields)
+test-quick: $(VENV)/ready
+	$(VENV)/bin/ruff check .
+	$(PY) -m pytest $(addsuffix .py,$(QUICK)) -m "not long" -n 2
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	MYPYPATH=$(VENV)/link:$(VENV)/stubs $(VENV)/bin/mypy -p tendril.core
+
+# The documentation site, in out/site. Broken links and unknown names are errors.
+docs: $(VENV)/ready
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 test-core: $(VENV)/ready
 	$(PY) -m pytest tests/core tests/validation -m "not long" -n 2

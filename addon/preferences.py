@@ -1,4 +1,4 @@
-"""The add-on's own page in the preferences: what the solver is compiled with, and what is in its way."""
+"""Preferences page of the add-on: version, state of the solver, and a button that compiles it in advance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import copies, solver
 
 
 class TENDRIL_OT_compile(bpy.types.Operator):
-    """Compile the solver for this machine now, with all that lets rods touch, so that the first play need not wait for it"""
+    """Compile the solver and the contact code for this machine now, so that the first playback starts without delay"""
 
     bl_idname = "tendril.compile"
     bl_label = "Compile Now"
@@ -25,7 +25,7 @@ class TENDRIL_OT_compile(bpy.types.Operator):
 
 class TendrilPreferences(bpy.types.AddonPreferences):
     bl_idname = __package__.rpartition(".")[0]
-    other = ""  # another copy of Tendril that is enabled
+    other = ""  # module name of another enabled copy of Tendril
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = self.layout
@@ -38,7 +38,7 @@ class TendrilPreferences(bpy.types.AddonPreferences):
             layout.label(text=solver.told(), icon="TIME")
         else:
             row = layout.row()
-            row.label(text="The solver is compiled for this machine when a rod is first played", icon="INFO")
+            row.label(text="The solver is compiled for this machine at the first playback of a rod", icon="INFO")
             row.operator("tendril.compile")
 
 

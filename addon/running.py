@@ -24,7 +24,7 @@ from .solver import choose_cache
 
 if TYPE_CHECKING:
     from ..core import Frame, Simulation
-    from .overlay.looks import Look
+    from .overlay.snapshots import Snapshot
 
 Poses = Mapping[str, Array]  # of things, by their keys
 
@@ -47,7 +47,7 @@ class Running:
     moments: dict[int, Moment] = field(default_factory=dict)
     states: dict[int, Array] = field(default_factory=dict)  # of some frames, to go on from
     seconds: float | None = None  # that the last frame took
-    looks: dict[tuple[int, str], Look] = field(default_factory=dict)  # what was shown of objects, by frame and uid
+    snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)  # cached, by frame and object uid
     copy: Simulation | None = None  # to look at other frames than the last
     released: set[str] = field(default_factory=set)  # attachments that have let go
     colliders: dict[str, Array] = field(default_factory=dict)  # where their vertices are, of those that have moved
@@ -125,7 +125,7 @@ class Running:
         self.simulation = None
         self.moments = {k: moment for k, moment in self.moments.items() if k <= last}
         self.states = {k: state for k, state in self.states.items() if k <= last}
-        self.looks = {(k, uid): look for (k, uid), look in self.looks.items() if k <= last}
+        self.snapshots = {(k, uid): snapshot for (k, uid), snapshot in self.snapshots.items() if k <= last}
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
 

@@ -1,4 +1,4 @@
-"""The one exception type of the core: it names the field, the value and the cure."""
+"""The exception type of the core, which names the field, the value and the remedy; and validation helpers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# Sizes the simulator is made for. Outside of them units are almost certainly wrong, and round-off bites.
+# Supported sizes (m). Outside of them the units are almost certainly wrong, and round-off becomes significant.
 SMALLEST_SIZE = 1e-6
 LARGEST_SIZE = 1e4
 LARGEST_FRICTION = 100.0
 
 
 class TendrilError(ValueError):
-    """Bad input, said in one sentence. Raised before anything is changed."""
+    """Invalid input, explained in one sentence. Raised before anything is changed."""
 
     def __init__(self, field: str, value: object, cure: str) -> None:
         self.field = field
@@ -29,13 +29,13 @@ class TendrilError(ValueError):
 
 
 def shorten(value: object, most: int = 60) -> str:
-    """The value as it stands in a message: on one line, and short."""
+    """The value for a message: on one line, and short."""
     if isinstance(value, np.ndarray):
         text = f"an array of shape {value.shape}"
     else:
         try:
             text = repr(value)
-        except Exception as error:  # a repr is the caller's code; the message must come through all the same
+        except Exception as error:  # repr runs the caller's code; the message must not fail
             text = f"a {type(value).__name__} that can't be shown ({type(error).__name__})"
     text = " ".join(text.split())
     half = most // 2 - 2
@@ -47,7 +47,7 @@ def number(field: str, value: Any, cure: str = "give one finite number") -> floa
         raise TendrilError(field, value, cure)
     try:
         result = float(value)
-    except Exception:  # a __float__ is the caller's code
+    except Exception:  # __float__ runs the caller's code
         raise TendrilError(field, value, cure) from None
     if not math.isfinite(result):
         raise TendrilError(field, value, cure)
@@ -88,10 +88,10 @@ def flag(field: str, value: Any) -> bool:
 
 
 def dimensions(value: Any) -> int:
-    """0 for a number, 1 for a row of them, and so on; -1 for what is no array, such as a ragged list."""
+    """Number of dimensions; -1 for values that are not arrays, such as ragged lists."""
     try:
         return int(np.asarray(value).ndim)
-    except Exception:  # an __array__ is the caller's code
+    except Exception:  # __array__ runs the caller's code
         return -1
 
 
@@ -99,13 +99,13 @@ def array(field: str, value: Any, shape: tuple[int | None, ...], cure: str) -> A
     """A finite float64 array of the given shape (None: any length), always a copy."""
     try:
         given = np.asarray(value)
-        if given.dtype.kind not in "iufO":  # numpy would read text, and drop the imaginary part of complex numbers
+        if given.dtype.kind not in "iufO":  # numpy would parse text and drop imaginary parts
             raise TypeError
-        if given.dtype.kind == "O":  # huge integers, for instance; but also text and dates
+        if given.dtype.kind == "O":  # such as huge integers, but also text and dates
             given = np.reshape([number(field, item) for item in given.flat], given.shape)
-        with np.errstate(all="ignore"):  # what overflows is infinite, and refused below
+        with np.errstate(all="ignore"):  # infinite values are refused below
             result = given.astype(np.float64, order="C", copy=True)
-    except Exception:  # an __array__ or a __float__ is the caller's code
+    except Exception:  # __array__ or __float__ run the caller's code
         raise TendrilError(field, value, cure) from None
     fits = result.ndim == len(shape) and all(
         want is None or want == have for want, have in zip(shape, result.shape, strict=True)
@@ -114,7 +114,7 @@ def array(field: str, value: Any, shape: tuple[int | None, ...], cure: str) -> A
         raise TendrilError(field, value, cure)
     finite = np.isfinite(result)
     if not np.all(finite):
-        told = value if result.ndim < 2 else result[np.argwhere(~finite)[0, 0]].tolist()  # the first row of many
+        told = value if result.ndim < 2 else result[np.argwhere(~finite)[0, 0]].tolist()  # the first row
         raise TendrilError(field, told, "replace NaN and infinite entries by finite numbers")
     return result
 
@@ -124,7 +124,7 @@ def vector(field: str, value: ArrayLike) -> Array:
 
 
 def directions(field: str, vectors: Array) -> Array:
-    """The vectors, along the last axis, scaled to length one."""
+    """The vectors, along the last axis, normalised."""
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     if not np.all((lengths > 1e-150) & (lengths < 1e150)):

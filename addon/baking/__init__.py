@@ -1,1 +1,1 @@
-"""A simulation that stays: simulated once, and stored as shape keys, on disk, or in a file for other programs."""
+"""Baking: simulates all frames and stores them as shape keys, in the disk cache, or in an Alembic or USD file."""

@@ -1,4 +1,4 @@
-"""The motion of rigid bodies as keyframes: the file then plays the same anywhere, without the add-on."""
+"""Bakes the motion of rigid bodies to keyframes, so that the file plays without the add-on."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..bridge.scenes import range_of
 from .keyframes import write_keyframes
 
 
-def make_all(scene: bpy.types.Scene) -> None:
-    """Makes keyframes of the frames in memory, for all bodies that Tendril moves."""
+def make_keyframes(scene: bpy.types.Scene) -> None:
+    """Creates keyframes from the cached frames for all bodies that Tendril moves."""
     frames = memory.shown_of(scene)
     numbers = [number for number in range_of(scene) if frames is not None and frames.moment(number) is not None]
     if not numbers:
@@ -21,17 +21,17 @@ def make_all(scene: bpy.types.Scene) -> None:
     for obj, _ in list(bodies.moved(scene, frames, numbers[-1])):
         bodies.take(obj)
         path = bodies.rotation_path(obj)
-        places, turns = [], []
+        locations, rotations = [], []
         for number in numbers:
             matrix = next(matrix for other, matrix in bodies.moved(scene, frames, number) if other == obj)
             bodies.place(obj, matrix)
-            places.append(tuple(obj.location))
-            turns.append(tuple(getattr(obj, path)))
-        _animate(obj, path, numbers[0], np.array(places, np.float32), np.array(turns, np.float32))
+            locations.append(tuple(obj.location))
+            rotations.append(tuple(getattr(obj, path)))
+        _animate(obj, path, numbers[0], np.array(locations, np.float32), np.array(rotations, np.float32))
 
 
-def delete_all(scene: bpy.types.Scene) -> None:
-    """Takes the keyframes away again, if no rod of the scene is baked any more."""
+def delete_keyframes(scene: bpy.types.Scene) -> None:
+    """Removes the baked keyframes of all bodies, unless the scene still has a baked rod."""
     if any(obj.tendril.baked for obj in rods_in(scene.objects)):
         return
     for obj in bodies_in(scene):
@@ -44,16 +44,17 @@ def delete_all(scene: bpy.types.Scene) -> None:
             bodies.restore(obj)
 
 
-def _animate(obj: bpy.types.Object, path: str, first_frame: int, places: np.ndarray, turns: np.ndarray) -> None:
+def _animate(obj: bpy.types.Object, path: str, first_frame: int, locations: np.ndarray, rotations: np.ndarray) -> None:
+    """Writes the keyframes to a copy of the object's action and remembers the original action."""
     animation, kept = obj.animation_data_create(), obj.tendril_body
     kept.action = animation.action
     name = f"{obj.name} Bake"
     if kept.action is None:
         animation.action = bpy.data.actions.new(name)
-    else:  # what else is animated stays so
+    else:  # keeps the animation of other properties
         animation.action = kept.action.copy()
         animation.action.name = name
-    for data_path, values in (("location", places), (path, turns)):
+    for data_path, values in (("location", locations), (path, rotations)):
         for index in range(values.shape[1]):
             write_keyframes(obj, data_path, index, first_frame, values[:, index])
     kept.baked = True

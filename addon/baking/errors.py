@@ -1,5 +1,5 @@
-"""What can't be baked."""
+"""Errors of baking."""
 
 
 class BakeError(Exception):
-    """Why rods could not be baked, in one sentence."""
+    """Reason why rods could not be baked, as a message to the user."""

@@ -1,9 +1,9 @@
-"""Alembic and USD: every spline as a polyline, as Blender draws it, in world space and with its thickness. A net of a mesh is that
-mesh if it has faces; if not, which these formats do not know, it is polylines through its edges.
+"""Export to Alembic and USD. Splines become polylines in world space, sampled as Blender draws them and with their radius.
+A mesh net is exported as a mesh if it has faces, otherwise as polylines along its edges.
 
-Blender exports the shape keys of curves not at all, and what a handler moves as if it stood still. So a scene is made for the
-export alone, with hair curves and meshes that a handler moves and whose data has an animated property: these are written in every
-frame.
+Blender's exporters ignore the shape keys of curves and write data that is changed by a handler only once. The export
+therefore uses a temporary scene with hair curves and meshes that a frame handler moves. A keyframed custom property on
+their data makes the exporters write them in every frame.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .errors import BakeError
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc"}
 _FORMATS = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usda", ".usd", ".usdz")}
-_ANIMATED = "tendril_frame"
+_KEYFRAMED_PROPERTY = "tendril_frame"
 
 
 def path_for(scene: bpy.types.Scene) -> Path:
-    """Where the file goes. Without a name of the user's it lies beside the .blend and is called like it."""
+    """Path of the exported file. The default is next to the .blend file and named after it."""
     shared = scene.tendril
     name = shared.export_path or f"//{Path(bpy.data.filepath).stem}_rods"
     path = Path(bpy.path.abspath(name))
@@ -44,62 +44,64 @@ def path_for(scene: bpy.types.Scene) -> Path:
     )
 
 
-def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
+def why_not_bakeable(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
+    """Message why the scene cannot be exported; None if it can."""
     target = scene.tendril.bake_to
     if not getattr(bpy.app.build_options, target.lower()):
-        return f"This Blender can't write {target.title()}: choose another target"
+        return f"This build of Blender does not support {target.title()}: choose another target"
     if not bpy.data.filepath and not Path(bpy.path.abspath(scene.tendril.export_path)).is_absolute():
-        return "The file has no place yet: save it first, or choose where to export to"
+        return "The .blend file is not saved yet: save it first or set an absolute export path"
     return None
 
 
 def export(uids: list[str], scene: bpy.types.Scene) -> None:
-    """Writes the frames that are there, in the range of the scene, to the file the scene names."""
+    """Exports the cached frames within the range of the scene. Raises BakeError."""
     frames, path = memory.shown_of(scene), path_for(scene)
     numbers = [] if frames is None else [k for k in range_of(scene) if frames.moment(k) is not None]
     if not numbers or numbers != list(range(range_of(scene)[0], numbers[-1] + 1)):
-        raise BakeError("The rods were changed, or not simulated from the start: play from there")
+        raise BakeError("The rods were changed or not simulated from the start frame: play from there")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BakeError(f'The folder "{path.parent}" can\'t be made: {error.strerror}') from error
-    with _stage(scene, numbers) as stage:
-        shown = [group for uid in uids for group in _groups(rods.find(uid), scene, frames, numbers)]
-        for group in shown:
-            group.enter(stage)
-        with _moved_by_frames(stage, shown):
-            _write(stage, path, scene.tendril.bake_to, numbers)
+        raise BakeError(f'The folder "{path.parent}" could not be created: {error.strerror}') from error
+    with _temporary_scene(scene, numbers) as temporary:
+        objects = [one for uid in uids for one in _export_objects(rods.find(uid), scene, frames, numbers)]
+        for one in objects:
+            one.create(temporary)
+        with _frame_handler(temporary, objects):
+            _write(temporary, path, scene.tendril.bake_to, numbers)
     if not path.exists():
-        raise BakeError(f'Blender could not write "{path}"')
+        raise BakeError(f'Blender could not write "{path}": check the path and its permissions')
 
 
-class _Shown(Protocol):
-    """An object of the stage."""
+class _ExportObject(Protocol):
+    """An object of the temporary scene."""
 
-    def enter(self, stage: bpy.types.Scene) -> None: ...
+    def create(self, scene: bpy.types.Scene) -> None: ...
 
     def show(self, frame: int) -> None: ...
 
 
-def _enter(stage: bpy.types.Scene, name: str, data: bpy.types.ID) -> None:
-    stage.collection.objects.link(bpy.data.objects.new(name, data))
-    for frame in (stage.frame_start, stage.frame_end):
-        data[_ANIMATED] = float(frame)
-        data.keyframe_insert(f'["{_ANIMATED}"]', frame=frame)
+def _link(scene: bpy.types.Scene, name: str, data: bpy.types.ID) -> None:
+    """Adds an object with this data and keyframes its custom property."""
+    scene.collection.objects.link(bpy.data.objects.new(name, data))
+    for frame in (scene.frame_start, scene.frame_end):
+        data[_KEYFRAMED_PROPERTY] = float(frame)
+        data.keyframe_insert(f'["{_KEYFRAMED_PROPERTY}"]', frame=frame)
 
 
 class _Mesh:
-    """A net that has faces."""
+    """Export object of a mesh net with faces."""
 
     def __init__(self, obj: bpy.types.Object, points: Callable[[int], NDArray[np.float64]]) -> None:
         self._obj, self._points = obj, points
 
-    def enter(self, stage: bpy.types.Scene) -> None:
+    def create(self, scene: bpy.types.Scene) -> None:
         drawn = self._obj.data
         self._data = bpy.data.meshes.new(self._obj.name)
         faces = [tuple(face.vertices) for face in drawn.polygons]
         self._data.from_pydata(np.zeros((len(drawn.vertices), 3)).tolist(), nets.edges_of(drawn).tolist(), faces)
-        _enter(stage, self._obj.name, self._data)
+        _link(scene, self._obj.name, self._data)
 
     def show(self, frame: int) -> None:
         self._data.vertices.foreach_set("co", self._points(frame).astype(np.float32).ravel())
@@ -107,8 +109,8 @@ class _Mesh:
         self._data.update_tag()
 
 
-class _Group:
-    """The open, or the closed, splines of a rod: Blender refuses both in one object."""
+class _Polylines:
+    """Export object of either the open or the closed splines of a rod; Blender does not export both in one object."""
 
     def __init__(
         self,
@@ -119,30 +121,33 @@ class _Group:
     ) -> None:
         self._name, self._points, self._radii, self._closed = name, points, radii, closed
 
-    def enter(self, stage: bpy.types.Scene) -> None:
+    def create(self, scene: bpy.types.Scene) -> None:
         self._data = bpy.data.hair_curves.new(self._name)
         self._data.add_curves([len(radii) for radii in self._radii])
-        if hasattr(self._data, "set_types"):  # before Blender 4.5 the lines are rounded a little
+        if hasattr(self._data, "set_types"):  # before Blender 4.5, curves are smoothed slightly
             self._data.set_types(type="POLY")
         cyclic = self._data.attributes.new("cyclic", "BOOLEAN", "CURVE")
         cyclic.data.foreach_set("value", np.full(len(self._radii), self._closed))
         radius = self._data.attributes.new("radius", "FLOAT", "POINT")
         radius.data.foreach_set("value", np.concatenate(self._radii).astype(np.float32))
-        _enter(stage, self._name, self._data)
+        _link(scene, self._name, self._data)
 
     def show(self, frame: int) -> None:
-        places = np.concatenate(self._points(frame)).astype(np.float32)
-        self._data.attributes["position"].data.foreach_set("vector", places.ravel())
+        positions = np.concatenate(self._points(frame)).astype(np.float32)
+        self._data.attributes["position"].data.foreach_set("vector", positions.ravel())
         self._data.update_tag()
 
 
-def _groups(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, numbers: list[int]) -> Iterator[_Shown]:
+def _export_objects(
+    obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, numbers: list[int]
+) -> Iterator[_ExportObject]:
+    """The export objects of a rod. Raises BakeError if frames are missing."""
     uid, scale = obj.tendril.uid, metres_per_unit(scene)
     if not all(uid in frames.moment(k).rows for k in numbers):
         raise BakeError(f'"{obj.name}" was not simulated in all frames: play from frame {numbers[0]}')
 
     def world(frame: int) -> NDArray[np.float64]:
-        """Control points, in units of the scene; attributes may follow."""
+        """Control points in world space and scene units; rows of attributes may follow."""
         moment = frames.moment(frame)
         pose = moment.poses[uid]
         return (moment.rows[uid].astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]) / scale
@@ -157,7 +162,7 @@ def _groups(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Shown, number
             radius_along(obj, bundle, ALL, start.poses[uid], scale) / scale * np.ones(len(bundle.vertices))
         )
         along = np.split(radii, np.cumsum(sizes)[:-1])
-        yield _Group(f"{obj.name} Rods", lambda frame: [world(frame)[:count]], along, False)
+        yield _Polylines(f"{obj.name} Rods", lambda frame: [world(frame)[:count]], along, False)
     else:
         yield from _of_splines(obj, world, start.poses[uid], numbers[0], scale)
 
@@ -168,7 +173,7 @@ def _of_splines(
     pose: NDArray[np.float64],
     first: int,
     scale: float,
-) -> Iterator[_Shown]:
+) -> Iterator[_ExportObject]:
     kinds = curves.spline_kinds(obj.data)
     strands = list(polylines(kinds, world(first)))
     radii = [radius_along(obj, strand, k, pose, scale) / scale for k, strand in enumerate(strands)]
@@ -176,15 +181,17 @@ def _of_splines(
         chosen = [k for k, strand in enumerate(strands) if strand.closed == closed]
 
         def lines(frame: int, chosen: list[int] = chosen) -> list[NDArray[np.float64]]:
-            every = list(polylines(kinds, world(frame)))
-            return [every[k].vertices for k in chosen]
+            splines = list(polylines(kinds, world(frame)))
+            return [splines[k].vertices for k in chosen]
 
         if chosen:
             along = [np.broadcast_to(radii[k], len(strands[k].vertices)) for k in chosen]
-            yield _Group(f"{obj.name} {'Rings' if closed else 'Rods'}", lines, along, closed)
+            yield _Polylines(f"{obj.name} {'Rings' if closed else 'Rods'}", lines, along, closed)
 
 
-def _of_mesh(obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]], scale: float) -> Iterator[_Shown]:
+def _of_mesh(
+    obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]], scale: float
+) -> Iterator[_ExportObject]:
     from ...core.models.elastic.topology import find_chains  # late: it imports numba
 
     settings, count = obj.tendril, points.count(obj.data)
@@ -192,45 +199,46 @@ def _of_mesh(obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]],
         yield _Mesh(obj, lambda frame: world(frame)[:count])
         return
     chains, _ = find_chains(nets.edges_of(obj.data), np.zeros(count, dtype=np.bool_))
-    ways = [np.array(chain.vertices) for chain in chains]
-    thick = points.weights(obj, settings.radius_group) if settings.radius_group else None
-    radii = constant_radius(settings, 1.0) * (np.ones(count) if thick is None else thick)
+    indices = [np.array(chain.vertices) for chain in chains]
+    factors = points.weights(obj, settings.radius_group) if settings.radius_group else None
+    radii = constant_radius(settings, 1.0) * (np.ones(count) if factors is None else factors)
 
     def lines(frame: int) -> list[NDArray[np.float64]]:
-        places = world(frame)
-        return [places[way] for way in ways]
+        positions = world(frame)
+        return [positions[chain] for chain in indices]
 
-    yield _Group(f"{obj.name} Rods", lines, [radii[way] for way in ways], False)
+    yield _Polylines(f"{obj.name} Rods", lines, [radii[chain] for chain in indices], False)
 
 
 @contextmanager
-def _stage(scene: bpy.types.Scene, numbers: list[int]) -> Iterator[bpy.types.Scene]:
-    """A scene with the times and units of another. What is put into it is gone afterwards."""
-    stage = bpy.data.scenes.new("Tendril Export")
-    stage.frame_start, stage.frame_end = numbers[0], numbers[-1]
-    stage.render.fps, stage.render.fps_base = scene.render.fps, scene.render.fps_base
-    stage.unit_settings.system = scene.unit_settings.system
-    stage.unit_settings.scale_length = scene.unit_settings.scale_length
+def _temporary_scene(scene: bpy.types.Scene, numbers: list[int]) -> Iterator[bpy.types.Scene]:
+    """A scene with the frame range, frame rate and units of `scene`. It is removed afterwards with all its objects."""
+    temporary = bpy.data.scenes.new("Tendril Export")
+    temporary.frame_start, temporary.frame_end = numbers[0], numbers[-1]
+    temporary.render.fps, temporary.render.fps_base = scene.render.fps, scene.render.fps_base
+    temporary.unit_settings.system = scene.unit_settings.system
+    temporary.unit_settings.scale_length = scene.unit_settings.scale_length
     try:
-        yield stage
+        yield temporary
     finally:
-        for obj in list(stage.collection.objects):
+        for obj in list(temporary.collection.objects):
             data, action = obj.data, obj.data.animation_data.action if obj.data.animation_data else None
             bpy.data.objects.remove(obj)
             (bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.hair_curves).remove(data)
             if action is not None:
                 bpy.data.actions.remove(action)
-        bpy.data.scenes.remove(stage)
+        bpy.data.scenes.remove(temporary)
 
 
 @contextmanager
-def _moved_by_frames(stage: bpy.types.Scene, shown: list[_Shown]) -> Iterator[None]:
-    name, numbers = stage.name, range(stage.frame_start, stage.frame_end + 1)
+def _frame_handler(temporary: bpy.types.Scene, objects: list[_ExportObject]) -> Iterator[None]:
+    """Installs a handler that moves the objects at each frame change of the temporary scene."""
+    name, numbers = temporary.name, range(temporary.frame_start, temporary.frame_end + 1)
 
     def show(scene: bpy.types.Scene, _depsgraph: object) -> None:
         if scene.name == name and scene.frame_current in numbers:
-            for group in shown:
-                group.show(scene.frame_current)
+            for one in objects:
+                one.show(scene.frame_current)
 
     bpy.app.handlers.frame_change_post.append(show)
     try:
@@ -239,9 +247,9 @@ def _moved_by_frames(stage: bpy.types.Scene, shown: list[_Shown]) -> Iterator[No
         bpy.app.handlers.frame_change_post.remove(show)
 
 
-def _write(stage: bpy.types.Scene, path: Path, target: str, numbers: list[int]) -> None:
-    with bpy.context.temp_override(scene=stage, view_layer=stage.view_layers[0]):
-        stage.view_layers[0].update()
+def _write(temporary: bpy.types.Scene, path: Path, target: str, numbers: list[int]) -> None:
+    with bpy.context.temp_override(scene=temporary, view_layer=temporary.view_layers[0]):
+        temporary.view_layers[0].update()
         try:
             if target == "ALEMBIC":
                 bpy.ops.wm.alembic_export(

@@ -1,4 +1,4 @@
-"""Keyframes of a property, one per frame."""
+"""Writes one keyframe per frame for a property."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 
 
 def write_keyframes(owner: bpy.types.ID, path: str, index: int, first_frame: int, values: NDArray[np.float32]) -> None:
-    """In the action of the owner, in place of those that it has for this property; straight lines between them."""
+    """Replaces the keyframes of the property in the owner's action by one value per frame, with linear interpolation.
+
+    `index` is the array index of the property, -1 for a scalar."""
     found = _fcurve(owner.animation_data, path, index)
     if found is not None:
         found.keyframe_points.clear()
     owner.keyframe_insert(path, index=index, frame=first_frame)
     fcurve = _fcurve(owner.animation_data, path, index)
     fcurve.keyframe_points.add(len(values) - 1)
-    places = np.stack([np.arange(len(values), dtype=np.float32) + first_frame, values.astype(np.float32)], axis=1)
-    fcurve.keyframe_points.foreach_set("co", places.ravel())
+    coordinates = np.stack([np.arange(len(values), dtype=np.float32) + first_frame, values.astype(np.float32)], axis=1)
+    fcurve.keyframe_points.foreach_set("co", coordinates.ravel())
     linear = bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items["LINEAR"].value
     fcurve.keyframe_points.foreach_set("interpolation", np.full(len(values), linear, dtype=np.int32))
     fcurve.update()

@@ -1,6 +1,7 @@
-"""A simulation as shape keys: the file then plays the same anywhere, without the add-on.
+"""Bakes to shape keys, so that the file plays without the add-on.
 
-Keys are absolute: one per frame, or fewer, picked by the evaluation time, which is keyframed. Between keys Blender interpolates.
+The keys are absolute, one per frame or fewer. The keyframed evaluation time selects the key, and Blender interpolates
+between keys.
 """
 
 from __future__ import annotations
@@ -19,53 +20,56 @@ from .keyframes import write_keyframes
 from .thinning import frames_to_keep
 
 
-def why_not(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
+def why_not_bakeable(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | None:
+    """Message why the object cannot be baked to shape keys; None if it can."""
     if obj.type == "CURVES":
-        return f'"{obj.name}" is hair, which can\'t have shape keys: bake it to disk, Alembic or USD'
+        return f'"{obj.name}" is a hair object, which can\'t have shape keys: bake it to disk, Alembic or USD'
     if obj.data.shape_keys is not None:
-        return f'"{obj.name}" has shape keys already: remove them first'
+        return f'"{obj.name}" already has shape keys: remove them first'
     if scene.tendril.disk_baked:
         return "The scene is baked on disk: delete the bake first"
     return None
 
 
-def make_all(uids: list[str], scene: bpy.types.Scene) -> None:
-    """Makes keys of the frames in memory, of all these rods or of none."""
+def make_bakes(uids: list[str], scene: bpy.types.Scene) -> None:
+    """Creates shape keys from the cached frames. Raises BakeError before any rod is changed."""
     found = []
     for uid in uids:
         obj, frames = rods.find(uid), memory.frames_of(uid, scene)
         numbers = [number for number in range_of(scene) if number in frames]
         if obj is None or len(numbers) < 2 or numbers[-1] - numbers[0] >= len(numbers):
-            raise BakeError("The rod was changed, or not simulated from the start: play it from there")
+            raise BakeError("The rod was changed or not simulated from the start frame: play from there")
         found.append((obj, [frames[number] for number in numbers]))
     shared = scene.tendril
     for obj, rows in found:
-        scale = float(np.linalg.norm(np.array(obj.matrix_world)[:3, :3], 2))  # what is seen counts
-        seen = [row[: count(obj.data)] for row in rows] if are_in(obj.data) else rows  # without attributes
-        kept = frames_to_keep(seen, shared.key_step, shared.key_tolerance / max(scale, 1e-9))
+        scale = float(np.linalg.norm(np.array(obj.matrix_world)[:3, :3], 2))  # the tolerance is in world space
+        # Frames of hair and meshes end with rows of attributes.
+        positions = [row[: count(obj.data)] for row in rows] if are_in(obj.data) else rows
+        kept = frames_to_keep(positions, shared.key_step, shared.key_tolerance / max(scale, 1e-9))
         make_keys(obj, rows, kept, range_of(scene)[0])
 
 
 def make_keys(obj: bpy.types.Object, frames: list[Rows], kept: list[int], first_frame: int) -> None:
-    """Keys for some of the frames: Blender finds those between."""
+    """Creates shape keys for the frames with indices `kept`."""
     curve = obj.data
     curves.write_rows(curve, frames[0], free_handles=True)
-    places = _KeyPlaces(curve)
+    layout = _KeyLayout(curve)
     for number in kept:
         if number > 0:
-            # A new absolute key is put at the current evaluation time. Blender computes its place just as it later
-            # computes the place to show, so that each frame meets its key exactly and nothing is mixed in.
+            # Blender places a new absolute key at the current evaluation time. It computes the key position
+            # with the same arithmetic as in playback, so each frame coincides exactly with its key.
             curve.shape_keys.eval_time = number
         block = obj.shape_key_add(name=f"Frame {first_frame + number}", from_mix=False)
         curve.shape_keys.use_relative = False
         block.interpolation = "KEY_LINEAR"
-        places.write(block, frames[number])
+        layout.write(block, frames[number])
     _animate_evaluation_time(curve.shape_keys, f"{obj.name} Bake", first_frame, len(frames))
     obj.tendril.baked = True
     obj.tendril.shows_drawn = False
 
 
 def delete_bake(obj: bpy.types.Object) -> None:
+    """Removes the shape keys and their action, and restores the drawn shape."""
     keys = obj.data.shape_keys
     if keys is not None:
         action = keys.animation_data.action if keys.animation_data else None
@@ -77,16 +81,16 @@ def delete_bake(obj: bpy.types.Object) -> None:
     obj.tendril.shows_drawn = True
 
 
-class _KeyPlaces:
-    """Which rows go where in a key block: it has one element per control point, Bezier points with handles."""
+class _KeyLayout:
+    """Mapping from the rows of a frame to the elements of a key block: one per control point, with handles for Bezier points."""
 
     def __init__(self, curve: bpy.types.ID) -> None:
-        self.tilts = 0  # rows of them
+        self.tilts = 0  # number of rows that hold tilts
         if are_in(curve):
             self.points, self.beziers = np.arange(count(curve)), np.empty(0, dtype=np.int64)
             return
         points: list[NDArray[np.int64]] = []
-        beziers: list[NDArray[np.int64]] = []  # elements that have handles
+        beziers: list[NDArray[np.int64]] = []  # elements with handles
         row = element = 0
         for kind in curves.spline_kinds(curve):
             of_spline = np.arange(row, row + kind.rows)
@@ -110,13 +114,13 @@ class _KeyPlaces:
         for name, handles in (("handle_left", rows[centres - 1]), ("handle_right", rows[centres + 1])):
             if len(self.beziers) == len(self.points):
                 data.foreach_set(name, handles.ravel())
-            else:  # foreach_set refuses elements of two kinds
+            else:  # foreach_set does not support mixed element types
                 for element, handle in zip(self.beziers.tolist(), handles, strict=True):
                     setattr(data[element], name, handle)
 
 
 def _animate_evaluation_time(keys: bpy.types.Key, name: str, first_frame: int, count: int) -> None:
-    # An action of its own: Blender would put the keyframes into that of the object, if it has one.
+    # A separate action, because Blender would otherwise add the keyframes to the action of the object.
     keys.animation_data_create().action = bpy.data.actions.new(name)
     keys.eval_time = 0.0
     write_keyframes(keys, "eval_time", -1, first_frame, np.arange(count, dtype=np.float32))

@@ -1,7 +1,7 @@
-"""Many frames in a row, and then stored. Works step by step, so that a window can show progress and stop it.
+"""Generators that simulate many frames, and baking of the result. A window can show progress and cancel between steps.
 
-Every frame is simulated and shown as in playback; what is stored is what was shown. Blender's data is looked up anew in each step,
-because it may have moved in memory.
+Each frame is simulated and shown as in playback, so the bake is identical to it. References to Blender data are looked
+up again in each step, because they can become invalid between steps.
 """
 
 from __future__ import annotations
@@ -19,43 +19,43 @@ from . import bodies, disk, exporting, shape_keys
 from .errors import BakeError
 
 
-def _make_keys(uids: list[str], scene: bpy.types.Scene) -> None:
-    shape_keys.make_all(uids, scene)
-    bodies.make_all(scene)
+def _make_shape_keys(uids: list[str], scene: bpy.types.Scene) -> None:
+    shape_keys.make_bakes(uids, scene)
+    bodies.make_keyframes(scene)
 
 
-# What makes frames stay, and what hinders it: per target.
+# Per bake target: the function that stores the frames, and the one that explains why it cannot.
 STORES: dict[str, Callable[[list[str], bpy.types.Scene], None]] = {
-    "SHAPE_KEYS": _make_keys,
-    "DISK": disk.keep,
+    "SHAPE_KEYS": _make_shape_keys,
+    "DISK": disk.make_bake,
     "ALEMBIC": exporting.export,
     "USD": exporting.export,
 }
 _PROBLEMS: dict[str, Callable[[bpy.types.Object, bpy.types.Scene], str | None]] = {
-    "SHAPE_KEYS": shape_keys.why_not,
-    "DISK": disk.why_not,
-    "ALEMBIC": exporting.why_not,
-    "USD": exporting.why_not,
+    "SHAPE_KEYS": shape_keys.why_not_bakeable,
+    "DISK": disk.why_not_bakeable,
+    "ALEMBIC": exporting.why_not_bakeable,
+    "USD": exporting.why_not_bakeable,
 }
 
 
 def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
-    """Why this rod can't be baked as the scene wants it, in a sentence."""
+    """Message why this object cannot be baked to the target of the scene; None if it can."""
     if not is_rod(obj):
-        return "No rod is active: select one first"
+        return "There is no rod to bake: select a rod first"
     if obj.library is not None or obj.data.library is not None:
         return f'"{obj.name}" is linked from another file: make it local first'
     if obj.mode == "EDIT":
-        return f'"{obj.name}" is in Edit Mode: leave it first'
+        return f'"{obj.name}" is in Edit Mode: switch to Object Mode first'
     if obj.tendril.baked:
-        return f'"{obj.name}" is baked already: delete the bake first'
+        return f'"{obj.name}" is already baked: delete the bake first'
     if len(range_of(scene)) < 2:
-        return "The scene has no second frame: set its end after its start"
+        return "The frame range has only one frame: set the end after the start"
     return _PROBLEMS[scene.tendril.bake_to](obj, scene)
 
 
 def store(uids: list[str], scene: bpy.types.Scene) -> None:
-    """Makes the frames that are there stay, of all these rods or of none. Raises BakeError."""
+    """Bakes the cached frames of all given rods, or of none of them if it raises BakeError."""
     try:
         STORES[scene.tendril.bake_to](uids, scene)
     except TendrilError as error:
@@ -63,17 +63,16 @@ def store(uids: list[str], scene: bpy.types.Scene) -> None:
 
 
 def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
-    """Simulates from the first to the last frame of the scene, and stores the frames of these rods. Gives its progress, 0 to 1,
-    and in the end the frame since which the motion is not exact, if there is one. Closing it early leaves unbaked rods, and frames
-    from which the next bake goes on."""
+    """Simulates all frames of the scene and bakes the given rods. Yields the progress from 0 to 1 and returns the first
+    inaccurate frame, if any. If the generator is closed early, the rods stay unbaked and the next bake reuses the frames."""
     scene = bpy.data.scenes[scene_name]
-    if scene.tendril.disk_baked:  # all is there to be exported
+    if scene.tendril.disk_baked:  # all frames are available
         store(uids, scene)
         return None
     frame, subframe = scene.frame_current, scene.frame_subframe
     used_disk, scene.tendril.use_disk_cache = scene.tendril.use_disk_cache, disk.is_needed(scene)
     try:
-        if not _are_of_use(memory.running_of(scene), scene):
+        if not _are_reusable(memory.running_of(scene), scene):
             memory.forget(scene, distrust_disk=True)
         yield from _simulate(uids, scene_name)
         not_exact_since = memory.not_exact_since(bpy.data.scenes[scene_name])
@@ -87,7 +86,7 @@ def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]
 
 
 def calculate(scene_name: str, until: int) -> Generator[float, None, int | None]:
-    """Simulates up to a frame and stays there, beginning with what is there already. Gives as `bake` does."""
+    """Simulates up to a frame, continuing from the cached frames, and stays at it. Yields and returns the same as `bake`."""
     scene = bpy.data.scenes[scene_name]
     running, first = memory.running_of(scene), range_of(scene)[0]
     if running is None or memory.is_outdated(scene):
@@ -105,19 +104,21 @@ def _calculate(scene_name: str, begin: int, until: int) -> Generator[float, None
 
 
 def resume(scene_name: str, frame: int) -> Generator[float, None, int | None]:
-    """Keeps the frames up to this one, which is shown in the end, and forgets the others. Gives as `bake` does.
+    """Deletes the cached frames after `frame` and shows it. Yields and returns the same as `bake`.
 
-    There may be no state to go on from at this very frame: then the last frames before it are simulated once more."""
+    If no restartable state is stored for `frame`, the frames since the latest stored state are simulated again."""
     scene = bpy.data.scenes[scene_name]
     running = memory.running_of(scene)
     if running is None:
-        raise BakeError(f"No frames are there to go on from: play from frame {range_of(scene)[0]}")
+        raise BakeError(f"The cache is empty: play from frame {range_of(scene)[0]} first")
     if not running.first_frame <= frame <= running.last_frame:
         raise BakeError(
             f"Frame {frame} is not simulated: choose one from {running.first_frame} to {running.last_frame}"
         )
     if not live.still_fits(scene):
-        raise BakeError(f"Settings or shapes were changed, so that no frame fits: go to frame {running.first_frame}")
+        raise BakeError(
+            f"All cached frames are outdated, because settings or shapes were changed: play from frame {running.first_frame}"
+        )
     try:
         running.cut(frame)
     except TendrilError as error:
@@ -127,14 +128,14 @@ def resume(scene_name: str, frame: int) -> Generator[float, None, int | None]:
 
 def _simulate(uids: list[str], scene_name: str) -> Generator[float, None, None]:
     numbers = range_of(bpy.data.scenes[scene_name])
-    number, known = numbers[0], True
+    number, cached = numbers[0], True
     while number in numbers:
         scene = bpy.data.scenes[scene_name]
         scene.frame_set(number)
         running = memory.running_of(scene)
-        if known and running is not None and running.outdated:  # what was there is of another animation
+        if cached and running is not None and running.outdated:  # the cached frames belong to another animation
             memory.forget(scene, distrust_disk=True)
-            number, known = numbers[0], False
+            number, cached = numbers[0], False
             continue
         for uid in uids:
             if memory.status(uid):
@@ -143,8 +144,8 @@ def _simulate(uids: list[str], scene_name: str) -> Generator[float, None, None]:
         number += 1
 
 
-def _are_of_use(running: Running | None, scene: bpy.types.Scene) -> bool:
-    """Whether the frames that are there may begin a bake. Whether they still fit is seen on the way."""
+def _are_reusable(running: Running | None, scene: bpy.types.Scene) -> bool:
+    """Whether a bake can start from the cached frames. Whether they match the animation is checked during the simulation."""
     if running is None or running.first_frame != range_of(scene)[0] or running.last_frame > range_of(scene)[-1]:
         return False
     on_disk = running.disk is not None and running.disk.frames.stop > running.last_frame

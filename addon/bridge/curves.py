@@ -107,7 +107,7 @@ def with_tilts(rows: Rows, tilts: NDArray[np.float64]) -> Rows:
 def read_rows(curve: bpy.types.ID) -> Rows:
     if points.are_in(curve):
         return points.read_rows(curve)
-    rows = np.empty((row_count(curve), 3), dtype=np.float32)
+    rows = np.zeros((row_count(curve), 3), dtype=np.float32)
     for spline, part in _parts(curve, rows):
         if spline.type == "BEZIER":
             for place, name in enumerate(_BEZIER_ROWS):

@@ -10,18 +10,15 @@ import bpy
 import numpy as np
 
 from ...core import Falloff, Field
+from ...core.describe.fields import KINDS as _CORE_KINDS
 from .meshes import read_mesh
 from .poses import Array, metres_per_unit, nearest_rotation
 
-KINDS = {
-    "WIND": "wind",
-    "FORCE": "force",
-    "VORTEX": "vortex",
-    "MAGNET": "magnetic",
-    "HARMONIC": "harmonic",
-    "TURBULENCE": "turbulence",
-    "DRAG": "drag",
-}
+# Blender's types of force fields, by the core's kinds: the same word, with one exception. Blender has no field of a kind that it
+# does not list, and the core has no formula for the others.
+_OTHER_NAMES = {"magnetic": "MAGNET"}
+_BLENDER_TYPES = bpy.types.FieldSettings.bl_rna.properties["type"].enum_items
+KINDS = {name: kind for kind in _CORE_KINDS if (name := _OTHER_NAMES.get(kind, kind.upper())) in _BLENDER_TYPES}
 WEIGHTS = ("gravity_weight", "field_weight", *(f"{kind}_weight" for kind in KINDS.values()))
 _SHAPES = {"POINT": "point", "LINE": "line", "PLANE": "plane", "POINTS": "points", "SURFACE": "surface"}
 _FALLOFFS = {"SPHERE": "sphere", "TUBE": "tube", "CONE": "cone"}

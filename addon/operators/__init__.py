@@ -1,4 +1,4 @@
-"""What the buttons do."""
+"""Operators of the add-on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attachments of a rod: one more, one less."""
+"""Operators that add and remove attachments of a rod."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import bpy
 from ..bridge.rods import is_rod
 
 
-class _OfRod:
+class _RodOperator:
+    """Operator that is available for rods without baked shape keys."""
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = context.active_object
         return is_rod(obj) and not obj.tendril.baked
 
 
-class TENDRIL_OT_attachment_add(_OfRod, bpy.types.Operator):
-    """Attach the rod to something: to the other selected object, if there is one"""
+class TENDRIL_OT_attachment_add(_RodOperator, bpy.types.Operator):
+    """Add an attachment of the rod. If another object is selected, it becomes the target"""
 
     bl_idname = "tendril.attachment_add"
     bl_label = "Add Attachment"
@@ -30,8 +32,8 @@ class TENDRIL_OT_attachment_add(_OfRod, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TENDRIL_OT_attachment_remove(_OfRod, bpy.types.Operator):
-    """Remove the attachment that is shown below the list"""
+class TENDRIL_OT_attachment_remove(_RodOperator, bpy.types.Operator):
+    """Remove the attachment that is selected in the list"""
 
     bl_idname = "tendril.attachment_remove"
     bl_label = "Remove Attachment"
@@ -40,7 +42,7 @@ class TENDRIL_OT_attachment_remove(_OfRod, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         rod = context.active_object.tendril
         if not 0 <= rod.active_attachment < len(rod.attachments):
-            self.report({"ERROR"}, "No attachment is chosen: click one in the list")
+            self.report({"ERROR"}, "No attachment is selected: select one in the list")
             return {"CANCELLED"}
         rod.attachments.remove(rod.active_attachment)
         rod.active_attachment = max(0, min(rod.active_attachment, len(rod.attachments) - 1))

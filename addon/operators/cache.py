@@ -1,4 +1,4 @@
-"""Frames that are not baked: calculate them, simulate some again, throw them away."""
+"""Operators on the cache: calculate, recalculate and delete frames that are not baked."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from .. import memory
 from ..baking.errors import BakeError
 from ..baking.simulating import calculate, resume
 from ..moments import delete, path_of
-from .simulating import Simulates
+from .simulating import SimulationOperator
 
 
-class TENDRIL_OT_calculate(Simulates, bpy.types.Operator):
-    """Simulate up to the current frame, going on from the frames that are there"""
+class TENDRIL_OT_calculate(SimulationOperator, bpy.types.Operator):
+    """Simulate up to the current frame, continuing from the last cached frame"""
 
     bl_idname = "tendril.calculate"
     bl_label = "Calculate to Frame"
     bl_options = {"REGISTER"}  # noqa: RUF012
-    doing = "calculates"
+    activity = "calculating"
 
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
         if not memory.taking_part(context.scene):
-            raise BakeError("The scene has no rod that is not baked")
+            raise BakeError("The scene has no unbaked rod: delete a bake or add a rod first")
         if context.scene.tendril.disk_baked:
             raise BakeError("The scene is baked on disk: delete the bake first")
         return calculate(context.scene.name, context.scene.frame_current)
 
 
-class TENDRIL_OT_resume(Simulates, bpy.types.Operator):
-    """Keep the frames up to the current one and throw away those after it, to simulate them again: for an animation that was \
-changed from here on"""
+class TENDRIL_OT_resume(SimulationOperator, bpy.types.Operator):
+    """Delete the cached frames after the current one, so that playback simulates them again. Use it after changing the animation \
+from this frame on"""
 
     bl_idname = "tendril.resume"
     bl_label = "Go On from Here"
     bl_options = {"REGISTER"}  # noqa: RUF012
-    doing = "calculates"
+    activity = "calculating"
 
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
         return resume(context.scene.name, context.scene.frame_current)
 
 
 class TENDRIL_OT_cache_delete(bpy.types.Operator):
-    """Throw away the simulated frames of the scene, in memory and on disk. Bakes stay"""
+    """Delete the cached frames of the scene in memory and on disk. Bakes are kept"""
 
     bl_idname = "tendril.cache_delete"
     bl_label = "Delete Cache"
@@ -52,7 +52,7 @@ class TENDRIL_OT_cache_delete(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if context.scene.tendril.disk_baked:
-            self.report({"ERROR"}, "The frames on disk are a bake: delete the bake first")
+            self.report({"ERROR"}, "The disk cache is a bake: delete the bake first")
             return {"CANCELLED"}
         memory.forget(context.scene)
         path = path_of(context.scene)

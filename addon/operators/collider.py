@@ -1,4 +1,4 @@
-"""A mesh becomes something rods collide with, and a mesh they pass through again."""
+"""Operators that add a mesh to the colliders of a scene and remove it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLLECTION = "Rod Colliders"
 
 
 class TENDRIL_OT_collider_add(bpy.types.Operator):
-    """Let rods collide with the active mesh: put it into the scene's collection of colliders"""
+    """Make rods collide with the active mesh, by adding it to the collider collection of the scene"""
 
     bl_idname = "tendril.collider_add"
     bl_label = "Add Rod Collider"
@@ -19,18 +19,17 @@ class TENDRIL_OT_collider_add(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, shared = context.active_object, context.scene.tendril
         if obj is None or obj.type != "MESH":
-            self.report({"ERROR"}, "No mesh is active: select one first")
+            self.report({"ERROR"}, "The active object is not a mesh: select a mesh first")
             return {"CANCELLED"}
         if shared.colliders is not None and obj in set(shared.colliders.all_objects):
-            self.report({"ERROR"}, f'"{obj.name}" is a collider already')
+            self.report({"ERROR"}, f'"{obj.name}" is already a collider')
             return {"CANCELLED"}
         if shared.colliders is not None and shared.colliders.library is not None:
-            self.report({"ERROR"}, f'"{shared.colliders.name}" is linked from another file: choose another collection')
+            self.report({"ERROR"}, f'"{shared.colliders.name}" is linked from another file: choose a local collection')
             return {"CANCELLED"}
         if shared.colliders is None:
-            others = [
-                other for other in with_collision_physics(context.scene) if other != obj
-            ]  # they were colliders till now
+            # Without a collection, all meshes with Collision physics are colliders; the new collection keeps them.
+            others = [other for other in with_collision_physics(context.scene) if other != obj]
             shared.colliders = bpy.data.collections.new(COLLECTION)
             context.scene.collection.children.link(shared.colliders)
             for other in others:
@@ -40,7 +39,7 @@ class TENDRIL_OT_collider_add(bpy.types.Operator):
 
 
 class TENDRIL_OT_collider_remove(bpy.types.Operator):
-    """Let rods pass through the active mesh: take it out of the scene's collection of colliders"""
+    """Make rods pass through the active mesh, by removing it from the collider collection of the scene"""
 
     bl_idname = "tendril.collider_remove"
     bl_label = "Remove Rod Collider"
@@ -49,10 +48,10 @@ class TENDRIL_OT_collider_remove(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, shared = context.active_object, context.scene.tendril
         if obj is None or shared.colliders is None or obj.name not in shared.colliders.objects:
-            self.report({"ERROR"}, "No collider is active: select one first")
+            self.report({"ERROR"}, "The active object is not in the collider collection: select a collider first")
             return {"CANCELLED"}
         shared.colliders.objects.unlink(obj)
-        if not obj.users_collection:  # it would vanish from the scene
+        if not obj.users_collection:  # otherwise the object would be removed from the scene
             context.scene.collection.objects.link(obj)
         return {"FINISHED"}
 

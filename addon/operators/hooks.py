@@ -1,4 +1,4 @@
-"""Hooks of a curve become attachments, which pull on the rod instead of on what is shown of it."""
+"""Operator that converts Hook modifiers to attachments, which act on the simulation instead of the displayed result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..bridge.rods import is_rod
 
 
 class TENDRIL_OT_hooks_to_attachments(bpy.types.Operator):
-    """Attach the rod where its Hook modifiers hold it, and switch these off: they would move what is shown, not the rod"""
+    """Convert the Hook modifiers to attachments and disable them. Hooks deform the displayed curve, not the simulated rod"""
 
     bl_idname = "tendril.hooks_to_attachments"
     bl_label = "Hooks to Attachments"
@@ -22,16 +22,16 @@ class TENDRIL_OT_hooks_to_attachments(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
-        hooks = [one for one in obj.modifiers if one.type == "HOOK" and one.object is not None and one.show_viewport]
+        hooks = [mod for mod in obj.modifiers if mod.type == "HOOK" and mod.object is not None and mod.show_viewport]
         if not hooks:
-            self.report({"ERROR"}, f'"{obj.name}" has no Hook modifier with an object')
+            self.report({"ERROR"}, f'"{obj.name}" has no enabled Hook modifier with an object')
             return {"CANCELLED"}
-        held = {(one.spline, one.point) for one in obj.tendril.attachments if one.where == "POINT"}
+        attached = {(item.spline, item.point) for item in obj.tendril.attachments if item.where == "POINT"}
         for hook in hooks:
             for spline, point in dict.fromkeys(_control_of(obj, index) for index in hook.vertex_indices):
-                if (spline, point) in held:  # by a hook before this one: a point has one place
+                if (spline, point) in attached:  # a point can have only one attachment
                     continue
-                held.add((spline, point))
+                attached.add((spline, point))
                 attachment = obj.tendril.attachments.add()
                 attachment.name, attachment.where = hook.name, "POINT"
                 attachment.spline, attachment.point = spline, point
@@ -41,7 +41,7 @@ class TENDRIL_OT_hooks_to_attachments(bpy.types.Operator):
 
 
 def _control_of(obj: bpy.types.Object, index: int) -> tuple[int, int]:
-    """Spline and control point of what a hook calls by one number: handles of Bezier points count, too."""
+    """Spline and control point of a hook's vertex index, which counts the handles of Bezier points."""
     if obj.type == "MESH":
         return 0, index
     for number, kind in enumerate(spline_kinds(obj.data)):

@@ -1,4 +1,4 @@
-"""A curve becomes a rod, and a curve again."""
+"""Operators that make an object a rod and remove it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..bridge.poses import pose_of
 
 
 class TENDRIL_OT_rod_add(bpy.types.Operator):
-    """Make the active curve an elastic rod: one rod for each of its splines"""
+    """Simulate the active object as elastic rods, one per spline, strand or mesh edge"""
 
     bl_idname = "tendril.rod_add"
     bl_label = "Add Rod"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012, as Blender wants it
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, scene = context.active_object, context.scene
@@ -27,19 +27,19 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         if problem:
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
-        context.view_layer.update()  # a script may just have moved the object
+        context.view_layer.update()  # matrix_world is outdated if a script has just moved the object
         settings = obj.tendril
-        looks = getattr(obj.data, "bevel_depth", 0.0)
-        radius_is_new = not settings.is_property_set("radius") and looks > 0.0
+        bevel_depth = getattr(obj.data, "bevel_depth", 0.0)
+        use_bevel = not settings.is_property_set("radius") and bevel_depth > 0.0
         if obj.type == "CURVES" and not settings.is_property_set("start_hold"):
-            settings.start_hold = "CLAMP"  # hair grows in a direction
+            settings.start_hold = "CLAMP"  # hair keeps its direction at the root
         try:
             pose = pose_of(obj.matrix_world, scene)
-            if radius_is_new:  # a rod is as thick as it looks, until the user says otherwise
-                settings.radius = looks * float(np.cbrt(abs(obj.matrix_world.determinant())))
+            if use_bevel:  # initial radius: the visible one
+                settings.radius = bevel_depth * float(np.cbrt(abs(obj.matrix_world.determinant())))
             describing.describe_rod(obj, scene, {settings.uid: pose}, curves.read_rows(obj.data))
         except TendrilError as error:
-            if radius_is_new:
+            if use_bevel:
                 settings.property_unset("radius")
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -51,14 +51,14 @@ class TENDRIL_OT_rod_add(bpy.types.Operator):
         settings.uid = uuid.uuid4().hex
         settings.shows_drawn = True
         settings.baked = False
-        # Frames are written while a render runs; the interface must not read them at the same time.
+        # The add-on writes to curves during a render; the interface must not read them at the same time.
         scene.render.use_lock_interface = True
         live.stand(scene)
         return {"FINISHED"}
 
 
 class TENDRIL_OT_rod_remove(bpy.types.Operator):
-    """Make the rod a plain curve again, in the shape that was drawn"""
+    """Stop simulating the object and restore its drawn shape"""
 
     bl_idname = "tendril.rod_remove"
     bl_label = "Remove Rod"
@@ -67,13 +67,13 @@ class TENDRIL_OT_rod_remove(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
         if not rods.is_rod(obj):
-            self.report({"ERROR"}, "No rod is active: select one first")
+            self.report({"ERROR"}, "The active object is not a rod: select a rod first")
             return {"CANCELLED"}
         if obj.library is not None or obj.data.library is not None:
             self.report({"ERROR"}, f'"{obj.name}" is linked from another file: make it local first')
             return {"CANCELLED"}
         if obj.mode == "EDIT":
-            self.report({"ERROR"}, f'"{obj.name}" is in Edit Mode: leave it first')
+            self.report({"ERROR"}, f'"{obj.name}" is in Edit Mode: switch to Object Mode first')
             return {"CANCELLED"}
         if obj.tendril.baked:
             delete_bake(obj)

@@ -1,4 +1,4 @@
-"""Samples: scenes that are ready to play, made in a scene of their own."""
+"""Operator and menu that add sample scenes."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from ...sample_scenes.samples import TABLE
 
 
 class TENDRIL_OT_sample_add(bpy.types.Operator):
-    """Make a new scene in this file that shows what rods can do, ready to play. The scenes there are stay as they are"""
+    """Add a new scene with a sample that is ready to play. Existing scenes are not changed"""
 
     bl_idname = "tendril.sample_add"
     bl_label = "Add Rod Sample"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012, as Blender wants it
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     name: EnumProperty(
         name="Sample",
-        description="What the new scene shows",
+        description="Sample to add",
         items=[(sample.name, sample.title, sample.shows) for sample in TABLE.values()],
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if context.window is None:
-            self.report({"ERROR"}, "A sample is made in a window: there is none")
+            self.report({"ERROR"}, "Samples need a window: run Blender without -b")
             return {"CANCELLED"}
         if context.mode != "OBJECT":
-            self.report({"ERROR"}, "Leave Edit Mode first: a sample is made in Object Mode")
+            self.report({"ERROR"}, "Samples are added in Object Mode: switch to Object Mode first")
             return {"CANCELLED"}
         sample, before = TABLE[self.name], context.window.scene
         context.window.scene = bpy.data.scenes.new(sample.title)
         try:
             sample.build()
-        except RuntimeError as error:  # of one of Blender's own operators
-            made = context.window.scene
+        except RuntimeError as error:  # raised by one of Blender's operators
+            new = context.window.scene
             context.window.scene = before
-            bpy.data.scenes.remove(made)
-            self.report({"ERROR"}, f"{sample.title} could not be made: {error}")
+            bpy.data.scenes.remove(new)
+            self.report({"ERROR"}, f"The sample {sample.title} could not be created: {error}")
             return {"CANCELLED"}
         context.window.scene.frame_set(1)
         return {"FINISHED"}
@@ -52,7 +52,7 @@ class TENDRIL_MT_samples(bpy.types.Menu):
 
 
 def draw_menu(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
-    """At the end of Blender's menu Add."""
+    """Appends the samples to Blender's Add menu."""
     self.layout.separator()
     self.layout.menu(TENDRIL_MT_samples.bl_idname, icon="OUTLINER_DATA_CURVES")
 

@@ -1,4 +1,4 @@
-"""What all operators share that simulate many frames."""
+"""Base class of the operators that simulate many frames."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .. import live, memory, solver
 from ..baking.errors import BakeError
 from ..bridge.rods import rods_in
 
-# How long the window may wait for the next event while frames are simulated, s.
-PATIENCE = 0.05
+# Longest time the simulation blocks the window between two events, s (exceeded if a single frame takes longer).
+MAX_BLOCKING_TIME = 0.05
 
 
 def is_background() -> bool:
-    """Without a window nothing sends events, and an operator has to do all at once."""
+    """Whether Blender runs without a window: it then sends no events, and operators must run to completion."""
     return bpy.app.background
 
 
-class Simulates:
-    """Simulates many frames: with progress, time left and ESC in the window, plainly without one."""
+class SimulationOperator:
+    """Simulates many frames: modal with progress, time left and ESC in a window, blocking in the background."""
 
-    doing = "bakes"
+    activity = "baking"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if not self._begin(context):
@@ -55,16 +55,16 @@ class Simulates:
             context.workspace.status_text_set(f"{solver.told()}    ESC: cancel")
             self._began = time.monotonic()
             return {"RUNNING_MODAL"}
-        result = self._advance(context, time.monotonic() + PATIENCE)
+        result = self._advance(context, time.monotonic() + MAX_BLOCKING_TIME)
         if result:
             self._end(context)
             return result
         context.window_manager.progress_update(100.0 * self._progress)
-        context.workspace.status_text_set(self._told())
+        context.workspace.status_text_set(self._status_text())
         return {"RUNNING_MODAL"}
 
     def _advance(self, context: bpy.types.Context, until: float) -> set[str] | None:
-        """Goes on until that time, by one frame at least; gives the result when it is done."""
+        """Simulates at least one frame and continues until the time `until`. Returns the operator result when finished."""
         try:
             with solver.at_once():
                 self._progress = next(self._steps)
@@ -72,19 +72,19 @@ class Simulates:
                     self._progress = next(self._steps)
         except StopIteration as end:
             if end.value is not None:
-                self.report({"WARNING"}, f"The motion is not exact since frame {end.value}: try more substeps")
-            elif self.done(context):
-                self.report({"INFO"}, self.done(context))
+                self.report({"WARNING"}, f"The motion is inaccurate from frame {end.value} on: increase the substeps")
+            elif self.completion_message(context):
+                self.report({"INFO"}, self.completion_message(context))
             return {"FINISHED"}
         except BakeError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         return None
 
-    def _told(self) -> str:
-        spent = time.monotonic() - self._began
-        left = spent * (1.0 - self._progress) / self._progress if self._progress > 0.0 else 0.0
-        return f"Tendril {self.doing}: {100.0 * self._progress:.0f} %, {left:.0f} s left    ESC: cancel"
+    def _status_text(self) -> str:
+        elapsed = time.monotonic() - self._began
+        remaining = elapsed * (1.0 - self._progress) / self._progress if self._progress > 0.0 else 0.0
+        return f"Tendril is {self.activity}: {100.0 * self._progress:.0f} %, {remaining:.0f} s left    ESC: cancel"
 
     def _end(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
@@ -102,8 +102,9 @@ class Simulates:
         return True
 
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        """Generator that simulates a frame per step, yields the progress (0 to 1) and returns the first inaccurate frame."""
         raise NotImplementedError
 
-    def done(self, context: bpy.types.Context) -> str:
-        """What is to be said in the end."""
+    def completion_message(self, context: bpy.types.Context) -> str:
+        """Message after success; empty for none."""
         return ""

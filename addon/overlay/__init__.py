@@ -1,4 +1,4 @@
-"""What the viewport shows of rods beyond their shape, and numbers for the panel."""
+"""Viewport overlay, and the statistics shown in the panel."""
 
 from . import drawing
 

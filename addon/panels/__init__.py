@@ -1,4 +1,4 @@
-"""The Physics tab."""
+"""Panels in the Physics tab."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import bpy
 from . import cache, collisions, holds, overlay, rod, simulation
 from .add_button import draw_add_button
 
-# Sub-panels stand below each other in this order.
+# Blender shows sub-panels in the order of registration.
 _CLASSES = (*rod.CLASSES, *holds.CLASSES, *collisions.CLASSES, *simulation.CLASSES, *cache.CLASSES, *overlay.CLASSES)
 
 

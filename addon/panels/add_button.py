@@ -1,4 +1,4 @@
-"""Among Blender's own buttons that add physics to an object."""
+"""Buttons in Blender's panel that adds physics to an object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..bridge.rods import KINDS
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-    """Among Blender's own buttons that add physics to an object."""
+    """Draws the buttons that add and remove a rod or a rod collider."""
     obj = context.object
     if obj is not None and obj.type == "MESH":
         if is_chosen(obj, context.scene):

@@ -1,4 +1,4 @@
-"""What all panels of a rod share."""
+"""Base class of the rod panels, and wrapped messages."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ import bpy
 from ..baking.disk import is_baked
 from ..bridge.rods import is_rod
 
-LETTER, MARGIN = 6.5, 60.0  # pixels, at a scale of one: how wide letters are on average, and what is no room for them
+# Pixels at a UI scale of one: average width of a character, and width that is not available for text.
+_CHARACTER_WIDTH, _MARGIN = 6.5, 60.0
 
 
-def say(layout: bpy.types.UILayout, context: bpy.types.Context, message: str, icon: str = "ERROR") -> None:
-    """A sentence, in as many lines as it needs: Blender cuts off what does not fit in one."""
-    scale = context.preferences.system.ui_scale or 1.0  # it is not known without a window
-    room = (context.region.width if context.region else 300) / scale - MARGIN
-    lines = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(message[:1].upper() + message[1:], max(20, int(room / LETTER)))):
-        lines.label(text=line, icon="BLANK1" if number else icon)
+def draw_message(layout: bpy.types.UILayout, context: bpy.types.Context, message: str, icon: str = "ERROR") -> None:
+    """Draws a message wrapped to the width of the panel, because Blender truncates long labels."""
+    scale = context.preferences.system.ui_scale or 1.0  # zero without a window
+    width = (context.region.width if context.region else 300) / scale - _MARGIN
+    column = layout.column(align=True)
+    for number, line in enumerate(
+        textwrap.wrap(message[:1].upper() + message[1:], max(20, int(width / _CHARACTER_WIDTH)))
+    ):
+        column.label(text=line, icon="BLANK1" if number else icon)
 
 
 class RodPanel:
+    """Panel of a rod whose settings are disabled while the rod is baked."""
+
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "physics"
@@ -33,7 +38,7 @@ class RodPanel:
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False  # what is simulated is read once, at the start frame
+        layout.use_property_decorate = False  # most settings are read only at the start frame
         column = layout.column()
         column.enabled = not is_baked(context.object, context.scene)
         self.draw_settings(column, context)

@@ -1,4 +1,4 @@
-"""The frames of a scene."""
+"""Cache panel: frame range, disk cache and bakes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .. import memory, rendering
 from ..baking import exporting
 from ..baking.disk import is_baked
 from ..bridge.scenes import range_of
-from .base import RodPanel, say
+from .base import RodPanel, draw_message
 
 
 class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
@@ -27,9 +27,9 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
             column.prop(shared, "cache_end")
         layout.prop(shared, "use_disk_cache")
         baked = context.object.tendril.baked
-        say(layout, context, "Baked in shape keys" if baked else memory.info(scene), "INFO")
+        draw_message(layout, context, "Baked in shape keys" if baked else memory.info(scene), "INFO")
         for message in (memory.disk_note(scene), rendering.warning_of(scene)):
-            say(layout, context, message)
+            draw_message(layout, context, message)
         self._draw_bake(layout, context)
 
     def _draw_bake(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -1,4 +1,4 @@
-"""What rods collide with."""
+"""Collision panels of rods and of colliders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import bpy
 
 from .. import memory
 from ..bridge.colliders import colliders_of, has_collision_physics, is_chosen
-from .base import RodPanel, say
+from .base import RodPanel, draw_message
 
 
 class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
@@ -24,7 +24,7 @@ class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
             if context.scene.tendril.use_rigid_bodies:
                 layout.prop(context.scene.tendril, "push_bodies")
         for note in memory.notes(context.scene):
-            say(layout, context, note)
+            draw_message(layout, context, note)
 
 
 class TENDRIL_PT_collider(bpy.types.Panel):
@@ -43,9 +43,11 @@ class TENDRIL_PT_collider(bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         if has_collision_physics(context.object):
-            say(layout, context, "Thickness (outer) and friction (cloth) are those of Collision", "INFO")
+            draw_message(
+                layout, context, "Thickness (Outer) and friction (Cloth) are set in the Collision panel", "INFO"
+            )
         elif context.object.rigid_body is not None and not is_chosen(context.object, context.scene):
-            say(layout, context, "Friction is that of Rigid Body", "INFO")
+            draw_message(layout, context, "Friction is set in the Rigid Body panel", "INFO")
         else:
             layout.prop(context.object.tendril_collider, "thickness")
             layout.prop(context.object.tendril_collider, "friction")

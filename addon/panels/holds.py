@@ -1,4 +1,4 @@
-"""What holds a rod."""
+"""Panels of pins and attachments."""
 
 from __future__ import annotations
 

@@ -1,29 +1,32 @@
-"""What is shown of a rod beyond its shape: in numbers, and over the viewport."""
+"""Panels of the statistics of a rod and of the viewport overlay."""
 
 from __future__ import annotations
 
 import bpy
 
 from .. import memory
-from ..overlay.looks import look_of
-from .base import RodPanel, say
+from ..overlay.snapshots import snapshot_of
+from .base import RodPanel, draw_message
 
 
-def lines_of(scene: bpy.types.Scene, uid: str) -> list[tuple[str, str]]:
-    """Names and values for the panel; none if nothing is known of the frame that is shown."""
-    look, running = look_of(scene, uid), memory.running_of(scene)
-    if look is None or running is None:
+def statistics_rows(scene: bpy.types.Scene, uid: str) -> list[tuple[str, str]]:
+    """Names and values of the panel; empty if the current frame has no simulation state."""
+    snapshot, running = snapshot_of(scene, uid), memory.running_of(scene)
+    if snapshot is None or running is None:
         return []
-    numbers = look.numbers
-    tension = "not known to this model" if numbers.tension is None else f"{numbers.tension:.4g} N"
+    statistics = snapshot.statistics
+    tension = "not available for this model" if statistics.tension is None else f"{statistics.tension:.4g} N"
     return [
-        ("Length", f"{numbers.length:.5g} m"),
-        ("Stretch", f"{100.0 * numbers.stretch:.3g} %"),
-        ("Elastic Energy", f"{numbers.elastic:.4g} J"),
-        ("Kinetic Energy", f"{numbers.kinetic:.4g} J"),
+        ("Length", f"{statistics.length:.5g} m"),
+        ("Stretch", f"{100.0 * statistics.stretch:.3g} %"),
+        ("Elastic Energy", f"{statistics.elastic:.4g} J"),
+        ("Kinetic Energy", f"{statistics.kinetic:.4g} J"),
         ("Largest Tension", tension),
-        ("Contacts", str(numbers.contacts)),
-        ("A Frame Takes", "not simulated here" if running.seconds is None else f"{1e3 * running.seconds:.3g} ms"),
+        ("Contacts", str(statistics.contacts)),
+        (
+            "A Frame Takes",
+            "not simulated in this session" if running.seconds is None else f"{1e3 * running.seconds:.3g} ms",
+        ),
     ]
 
 
@@ -33,10 +36,10 @@ class TENDRIL_PT_numbers(RodPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        found = lines_of(context.scene, context.object.tendril.uid)
-        if not found:
-            say(self.layout, context, "Nothing is known of this frame: play it", "INFO")
-        for name, value in found:
+        rows = statistics_rows(context.scene, context.object.tendril.uid)
+        if not rows:
+            draw_message(self.layout, context, "No simulation data for this frame: play it", "INFO")
+        for name, value in rows:
             row = self.layout.split(factor=0.4)
             row.alignment = "RIGHT"
             row.label(text=name)

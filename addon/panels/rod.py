@@ -1,4 +1,4 @@
-"""What a rod is, and what it is made of."""
+"""Panels of the rod itself: model, cross-section, rest shape, material, net, animated factors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .. import memory, migration, solver
 from ..bridge import profiles, roots
 from ..bridge.rods import is_net, is_rod
 from ..preset_menu import TENDRIL_PT_presets
-from .base import RodPanel, say
+from .base import RodPanel, draw_message
 
 
 class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
@@ -18,11 +18,11 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
         rod = context.object.tendril
         for message in (memory.status(rod.uid), solver.trouble(), migration.trouble(rod)):
             if message:
-                say(layout, context, message)
+                draw_message(layout, context, message)
         kind = context.object.type
-        doubled = roots.moving_twice(context.object) if kind == "CURVES" else None
-        if doubled:
-            say(layout, context, f'Switch the modifier "{doubled}" off: roots follow the surface already')
+        modifier = roots.moving_twice(context.object) if kind == "CURVES" else None
+        if modifier:
+            draw_message(layout, context, f'The modifier "{modifier}" moves the roots a second time: disable it')
         net = is_net(context.object)
         layout.prop(rod, "net_model" if net else "model")
         if rod.model == "clothoid" and not net:

@@ -1,4 +1,4 @@
-"""How the rods of a scene are simulated."""
+"""Panels of the simulation and field settings."""
 
 from __future__ import annotations
 

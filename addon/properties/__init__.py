@@ -1,7 +1,7 @@
-"""What people set, per object and per scene. SI units: lengths are shown in the units of the scene.
+"""User settings of objects and scenes. Values are in SI units; Blender displays lengths in scene units.
 
-A file holds what belongs together. Groups that Blender knows have CLASSES, and put themselves on objects and scenes in register();
-the others are bases of these.
+Each module holds one topic. Modules with property groups list them in CLASSES and attach them to bpy.types.Object or
+bpy.types.Scene in register(); the other modules define base classes of these groups.
 """
 
 import inspect
@@ -12,32 +12,33 @@ from .. import cast
 from . import attachment, body, collider, rod, scene
 
 _CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES)
-_PLACED = (rod, scene, collider, body)
+_MODULES = (rod, scene, collider, body)
 
 
 def register() -> None:
     for cls in _CLASSES:
-        _complete(cls)
+        _add_common_options(cls)
         bpy.utils.register_class(cls)
-    for part in _PLACED:
-        part.register()
+    for module in _MODULES:
+        module.register()
 
 
-def _complete(cls: type) -> None:
-    """All that people set can be set in a library override as well, and is saved with it. Where a script sets it Blender tells
-    nobody, unless there is somebody to be told."""
+def _add_common_options(cls: type) -> None:
+    """Makes every property overridable in library overrides and reports its changes.
+
+    Blender sends no notification when a script sets a property without an update callback."""
     for base in cls.__mro__:
         for declared in inspect.get_annotations(base).values():
             if not isinstance(declared, bpy.props._PropertyDeferred):
                 continue
-            many, given = declared.function is bpy.props.CollectionProperty, declared.keywords
-            given["override"] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if many else {"LIBRARY_OVERRIDABLE"}
-            if not many and "HIDDEN" not in given.get("options", ()):
-                given.setdefault("update", cast.look_again)
+            is_collection, options = declared.function is bpy.props.CollectionProperty, declared.keywords
+            options["override"] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if is_collection else {"LIBRARY_OVERRIDABLE"}
+            if not is_collection and "HIDDEN" not in options.get("options", ()):
+                options.setdefault("update", cast.look_again)
 
 
 def unregister() -> None:
-    for part in reversed(_PLACED):
-        part.unregister()
+    for module in reversed(_MODULES):
+        module.unregister()
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

@@ -1,4 +1,4 @@
-"""What a point of a rod hangs on."""
+"""Settings of an attachment of a rod point to another object."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
@@ -7,52 +7,55 @@ from .kinds import factor
 
 
 class TendrilAttachment(bpy.types.PropertyGroup):
-    """A point of a rod that goes where something else goes"""
+    """Point of a rod that follows another object"""
 
     where: EnumProperty(
         name="Where",
-        description="Which point of the rod is attached",
+        description="Point of the rod that is attached",
         items=[
-            ("START", "Start", "The first point of the spline"),
-            ("END", "End", "The last point of the spline"),
-            ("POINT", "Point", "A control point, chosen by its number"),
+            ("START", "Start", "First point of the spline"),
+            ("END", "End", "Last point of the spline"),
+            ("POINT", "Point", "Control point given by its index"),
         ],
     )
     spline: IntProperty(
-        name="Spline", description="Number of the spline, beginning with 0; -1 is all splines", default=-1, min=-1
+        name="Spline", description="Index of the spline, starting at 0. -1 attaches all splines", default=-1, min=-1
     )
-    point: IntProperty(name="Point", description="Number of the control point, beginning with 0", min=0)
+    point: IntProperty(name="Point", description="Index of the control point, starting at 0", min=0)
     target: PointerProperty(
         name="Target",
-        description="The point keeps its place on this object, as it was at the start frame",
+        description="Object to follow. The point keeps the position relative to it that it has at the start frame",
         type=bpy.types.Object,
     )
-    bone: StringProperty(name="Bone", description="A bone of the armature; without one the object is followed")
+    bone: StringProperty(
+        name="Bone", description="Bone of the armature to follow. If empty, the armature object is followed"
+    )
     vertex: IntProperty(
         name="Vertex",
-        description="Number of a vertex of the mesh, followed as modifiers deform it; -1 follows the object",
+        description="Index of a vertex to follow on the deformed mesh. -1 follows the object",
         default=-1,
         min=-1,
     )
     use_surface: BoolProperty(
         name="Surface",
-        description="Follows the point of the mesh that is nearest at the start frame, as modifiers deform it; with orientation "
-        "the face there. Of several splines each has its own point. Without it the object is followed, or a vertex",
+        description="Follow the point of the deformed mesh that is closest at the start frame, separately for each spline. With "
+        "Orientation, the rotation of the face is followed too",
     )
     use_rotation: BoolProperty(
         name="Orientation",
-        description="The direction and the twist of the rod follow the target too; without it the rod turns freely",
+        description="Make the direction and the twist of the rod follow the target. If disabled, the rod rotates freely "
+        "about the point",
     )
     use_pull: BoolProperty(
         name="Pull",
-        description="If the target is an active rigid body, the rod pulls on it and does not only follow. All active bodies of "
-        "the scene then move together with the rods, in Blender's own engine. What that can't do: force fields, bodies whose mesh "
-        "deforms, compound shapes, and settings that are animated",
+        description="Apply the force of the rod to the target if it is an active rigid body. All active rigid bodies of the scene "
+        "are then simulated together with the rods, without force fields, deforming meshes, compound shapes and animated settings",
         default=True,
     )
     influence: factor(
         "Influence",
-        "Below a half the attachment lets go. Animate it to release a rod on the way; then it stays free",
+        "The attachment is released when this value falls below 0.5, and stays released. Animate it to release the rod "
+        "during the simulation",
         1.0,
     )
 

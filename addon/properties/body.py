@@ -1,21 +1,24 @@
-"""A rigid body that Tendril moves."""
+"""State that Tendril stores on the rigid bodies it moves."""
 
 import bpy
 from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty, StringProperty
 
 
 class TendrilBody(bpy.types.PropertyGroup):
-    """What a rigid body was like before Tendril moved it: not to be set by people"""
+    """State of a rigid body before Tendril moved it. Internal, not a user setting"""
 
-    uid: StringProperty(description="Tells this body from all others", options={"HIDDEN"})
+    uid: StringProperty(description="Unique identifier of the body", options={"HIDDEN"})
     moved: BoolProperty(
-        description="The object shows a frame of Tendril, as an animated rigid body", options={"HIDDEN"}
+        description="The object shows a simulated frame and is an animated rigid body in the meantime",
+        options={"HIDDEN"},
     )
-    baked: BoolProperty(description="The motion is in keyframes", options={"HIDDEN"})
-    action: PointerProperty(description="The animation it had before it was baked", type=bpy.types.Action)
-    location: FloatVectorProperty(description="Where the object was", size=3, options={"HIDDEN"})
+    baked: BoolProperty(description="The motion is baked to keyframes", options={"HIDDEN"})
+    action: PointerProperty(description="Action of the object before the bake", type=bpy.types.Action)
+    location: FloatVectorProperty(
+        description="Location of the object before the simulation", size=3, options={"HIDDEN"}
+    )
     rotation: FloatVectorProperty(
-        description="As the object's rotation mode has it; Euler angles take three of the four",
+        description="Rotation of the object before the simulation, in its rotation mode. Euler angles use three of the four values",
         size=4,
         options={"HIDDEN"},
     )

@@ -1,4 +1,4 @@
-"""Which frames are simulated, and where they are kept."""
+"""Settings of the frame range, the disk cache and the bake."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
@@ -6,54 +6,63 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from .. import cast
 from .kinds import distance
 
-# The numbers are what files keep.
+# .blend files store the number of an item, so it must not change.
 _TARGETS = [
-    ("SHAPE_KEYS", "Shape Keys", "In the curve itself: the file plays without the add-on", "SHAPEKEY_DATA", 0),
+    (
+        "SHAPE_KEYS",
+        "Shape Keys",
+        "Store the motion as shape keys. The file then plays without the add-on",
+        "SHAPEKEY_DATA",
+        0,
+    ),
     (
         "DISK",
         "Disk",
-        "In the cache on disk: for all rods of the scene, and kept until the bake is deleted",
+        "Keep the disk cache of all rods of the scene until the bake is deleted",
         "DISK_DRIVE",
         1,
     ),
-    ("ALEMBIC", "Alembic", "A file for other programs: polylines in world space", "FILE", 2),
-    ("USD", "USD", "A file for other programs: polylines in world space", "FILE", 3),
+    ("ALEMBIC", "Alembic", "Export polylines in world space to an Alembic file", "FILE", 2),
+    ("USD", "USD", "Export polylines in world space to a USD file", "FILE", 3),
 ]
 
 
 class CacheSettings:
     use_own_range: BoolProperty(
         name="Own Range",
-        description="Simulate other frames than those of the scene",
+        description="Simulate a frame range other than that of the scene",
     )
     cache_start: IntProperty(
-        name="Simulation Start", description="The frame at which the rods are as they are drawn", default=1
+        name="Simulation Start",
+        description="First frame of the simulation, at which the rods have their drawn shape",
+        default=1,
     )
     cache_end: IntProperty(
-        name="End", description="The last frame that is simulated; after it nothing moves", default=250
+        name="End", description="Last frame of the simulation. Later frames show this one", default=250
     )
     use_disk_cache: BoolProperty(
         name="Disk Cache",
-        description="Keep simulated frames in a folder beside the .blend file: they are there when it is opened again",
+        description="Write simulated frames to a folder next to the .blend file, so that they are available after reopening it",
     )
     cache_name: StringProperty(
-        description="What the frames on disk are called: a scene that gets another name keeps them", options={"HIDDEN"}
+        description="Name of the disk cache. It does not change when the scene is renamed", options={"HIDDEN"}
     )
     disk_baked: BoolProperty(
-        description="The frames on disk are a bake: they are shown whatever is set, and nothing replaces them",
+        description="The disk cache is a bake: its frames are shown regardless of the settings and are never replaced",
         options={"HIDDEN"},
         update=cast.look_again,
     )
-    bake_to: EnumProperty(name="Bake to", description="Where baked frames are stored", items=_TARGETS)
+    bake_to: EnumProperty(name="Bake to", description="Storage of the baked frames", items=_TARGETS)
     key_step: IntProperty(
         name="Every",
-        description="Make a shape key of every n-th frame; between them Blender interpolates",
+        description="Create a shape key for every n-th frame. Higher values create fewer keys, and Blender interpolates "
+        "between them",
         default=1,
         min=1,
     )
     key_tolerance: distance(
         "Tolerance",
-        "Leave out shape keys without which nothing moves by more than this distance; with zero all are made",
+        "Omit shape keys whose omission moves no point by more than this distance. Higher values create fewer keys, zero keeps all",
         0.0,
         1.0,
         0.01,
@@ -61,7 +70,7 @@ class CacheSettings:
     )
     export_path: StringProperty(
         name="File",
-        description="Where to export to. Empty: beside the .blend file, and called like it",
+        description="Path of the exported file. If empty, it is named after the .blend file and placed next to it",
         subtype="FILE_PATH",
         options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set(),
     )

@@ -1,4 +1,4 @@
-"""The surface of a mesh that rods collide with."""
+"""Surface settings of a mesh that rods collide with."""
 
 import bpy
 from bpy.props import PointerProperty
@@ -7,10 +7,15 @@ from .kinds import distance, friction
 
 
 class TendrilCollider(bpy.types.PropertyGroup):
-    """The surface of a mesh that rods collide with, where Blender's own Collision physics does not say it"""
+    """Surface settings of a rod collider, used if the mesh has no Collision physics"""
 
     thickness: distance(
-        "Thickness", "Rods keep this distance from the surface, on top of their radius", 0.0, 10.0, 0.1, min=0.0
+        "Thickness",
+        "Distance that rods keep from the surface in addition to their radius. Higher values keep them farther away",
+        0.0,
+        10.0,
+        0.1,
+        min=0.0,
     )
     friction: friction()
 

@@ -1,40 +1,39 @@
-"""Where a rod is held."""
+"""Pin settings of a rod."""
 
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from .attachment import TendrilAttachment
 
 _HOLDS = [
-    ("FREE", "Free", "The end moves freely"),
-    ("PIN", "Pinned", "The end stays on the object and follows its animation, but turns freely"),
-    ("CLAMP", "Clamped", "The end stays on the object and follows its animation, with its direction and its twist"),
+    ("FREE", "Free", "The end point moves freely"),
+    ("PIN", "Pinned", "The end point follows the object. The rod rotates freely about it"),
+    ("CLAMP", "Clamped", "The end point, its direction and its twist follow the object"),
 ]
 
 
 class HoldSettings:
     start_hold: EnumProperty(
-        name="Start", description="What holds the first point of each spline", items=_HOLDS, default="PIN"
+        name="Start", description="Constraint of the first point of each spline", items=_HOLDS, default="PIN"
     )
     end_hold: EnumProperty(
         name="End",
-        description="What holds the last point of each spline; a cyclic spline has none",
+        description="Constraint of the last point of each spline. It does not apply to cyclic splines",
         items=_HOLDS,
         default="FREE",
     )
     pin_by_weight: BoolProperty(
         name="Pin by Weight",
-        description="Control points with a goal weight of at least a half stay on the object. The weight is in the "
-        "sidebar in Edit Mode",
+        description="Pin control points whose goal weight is at least 0.5. Set the goal weight in the sidebar in Edit Mode",
     )
     pin_group: StringProperty(
         name="Pin Group",
-        description="Vertex group, or attribute of hair: points with a weight of at least a half stay on the object",
+        description="Vertex group, or attribute of hair. Points with a weight of at least 0.5 are pinned to the object",
     )
     clamp_pins: BoolProperty(
         name="Pins Hold Orientation",
-        description="Points pinned by weight hold the direction and the twist of the rod, too",
+        description="Clamp points that are pinned by weight, so that the direction and the twist of the rod follow the object too",
     )
     attachments: CollectionProperty(
-        name="Attachments", description="What the rod hangs on besides its own object", type=TendrilAttachment
+        name="Attachments", description="Points of the rod that follow other objects", type=TendrilAttachment
     )
-    active_attachment: IntProperty(description="The attachment that is shown below the list", options={"HIDDEN"})
+    active_attachment: IntProperty(description="Index of the attachment shown below the list", options={"HIDDEN"})

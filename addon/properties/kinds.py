@@ -1,4 +1,4 @@
-"""Kinds of properties that come up again and again, so that all of one kind look and behave alike."""
+"""Constructors for recurring kinds of properties, which keep precision, step and subtype consistent."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ...core.describe.scene import DEFAULT_FRICTION
 
 
 def distance(name: str, description: str, default: float, largest: float, soft_largest: float, **more: Any) -> Any:
-    """A length in units of the scene, fine enough for hair."""
+    """A length in scene units, with a precision and step suitable for hair."""
     return FloatProperty(
         name=name,
         description=description,
@@ -25,22 +25,23 @@ def distance(name: str, description: str, default: float, largest: float, soft_l
 def number(
     name: str, description: str, default: float, least: float, largest: float, soft_largest: float, **more: Any
 ) -> Any:
-    """A number, in the unit that its name says."""
+    """A number in the unit given in its name."""
     return FloatProperty(
         name=name, description=description, default=default, min=least, max=largest, soft_max=soft_largest, **more
     )
 
 
 def factor(name: str, description: str, default: float) -> Any:
-    """Between nothing and all."""
+    """A factor between 0 and 1."""
     return FloatProperty(name=name, description=description, default=default, min=0.0, max=1.0, subtype="FACTOR")
 
 
 def friction() -> Any:
+    """The friction coefficient of a surface."""
     return number(
         "Friction",
-        "Coefficient of friction of the surface. Between two surfaces it is the root of the product of "
-        "theirs: ice 0.05, wood 0.4, rubber 1",
+        "Friction coefficient of the surface: ice 0.05, wood 0.4, rubber 1. Higher values reduce sliding, and a pair of "
+        "surfaces uses the geometric mean of both values",
         DEFAULT_FRICTION,
         0.0,
         100.0,

@@ -1,4 +1,4 @@
-"""What a rod is made of."""
+"""Material settings of a rod."""
 
 import bpy
 from bpy.props import EnumProperty
@@ -9,16 +9,16 @@ from .kinds import friction, number
 
 _MATERIALS = [
     *(
-        (identifier, name.capitalize(), f"The properties of {name}", "NONE", number)
+        (identifier, name.capitalize(), f"Handbook properties of {name}", "NONE", number)
         for number, (identifier, name) in enumerate(MATERIALS.items())
     ),
-    # Its number stays when materials are added, so that files keep what they say.
-    ("CUSTOM", "Custom", "Give the properties yourself", "NONE", 1000),
+    # .blend files store this number, so it must not change when materials are added.
+    ("CUSTOM", "Custom", "Material with user-defined properties", "NONE", 1000),
 ]
 
 
-def _take_preset(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Custom values begin with those of the preset chosen before."""
+def _copy_preset_values(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Initialises the custom values with those of the material selected before."""
     if self.material != "CUSTOM":
         material = Material.preset(MATERIALS[self.material])
         for name in ("young_modulus", "poisson_ratio", "density", "damping_time", "strands"):
@@ -27,11 +27,12 @@ def _take_preset(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> 
 
 class MaterialSettings:
     material: EnumProperty(
-        name="Material", description="What the rod is made of", items=_MATERIALS, update=_take_preset
+        name="Material", description="Material of the rod", items=_MATERIALS, update=_copy_preset_values
     )
     young_modulus: number(
         "Young's Modulus (Pa)",
-        "Stiffness against stretching and bending, in pascal: rubber 2e6, nylon 3e9, steel 2e11",
+        "Stiffness of the material in Pa: rubber 2e6, nylon 3e9, steel 2e11. Higher values resist stretching, bending and "
+        "twisting more",
         5e8,
         1e2,
         1e13,
@@ -42,7 +43,8 @@ class MaterialSettings:
     )
     poisson_ratio: number(
         "Poisson's Ratio",
-        "With Young's modulus it gives the stiffness against twisting: cork 0, metals 0.3, rubber 0.5",
+        "Ratio of transverse contraction to extension: cork 0, metals 0.3, rubber 0.5. Higher values reduce the torsional "
+        "stiffness",
         0.39,
         -0.99,
         0.5,
@@ -53,7 +55,7 @@ class MaterialSettings:
     )
     density: number(
         "Density (kg/m³)",
-        "Mass per volume, in kilograms per cubic metre: water 1000, rope 950, steel 7850",
+        "Mass per volume in kg/m³: rope 950, water 1000, steel 7850. Higher values make the rod heavier",
         950.0,
         1.0,
         30_000.0,
@@ -64,7 +66,7 @@ class MaterialSettings:
     )
     damping_time: number(
         "Damping",
-        "Inner friction, as a time: vibrations much faster than this die out at once. Zero is undamped",
+        "Time constant of the material damping. Higher values damp vibrations more, zero disables damping",
         2e-3,
         0.0,
         10.0,
@@ -75,7 +77,8 @@ class MaterialSettings:
     )
     strands: number(
         "Strands",
-        "Fibres that slide on each other: a rope bends and twists that much easier than a solid section. 1 is solid",
+        "Number of fibres that slide on each other; 1 is a solid rod. Higher values divide the bending and torsional "
+        "stiffness, not the axial stiffness",
         200.0,
         1.0,
         1e6,

@@ -1,4 +1,4 @@
-"""Nets: meshes, and curves whose splines are tied together."""
+"""Settings of nets: meshes, and curves whose splines are tied together."""
 
 from bpy.props import BoolProperty, EnumProperty
 
@@ -8,24 +8,32 @@ from .kinds import distance, number
 class NetSettings:
     net_model: EnumProperty(
         name="Model",
-        description="How the net is computed",
+        description="Mechanical model of the net",
         items=[
-            ("net", "Elastic Net", "Joints carry bending and twist; calm at any stiffness"),
-            ("corde", "CoRdE 2009", "As first published: many short steps, no breaking. For comparison"),
+            (
+                "net",
+                "Elastic Net",
+                "Elastic segments with joints that transmit bending and twisting. Stable at any stiffness",
+            ),
+            (
+                "corde",
+                "CoRdE 2009",
+                "Explicit model as published in 2009, for comparison. It takes many small steps and does not break",
+            ),
             (
                 "compact",
                 "Inextensible Tree",
-                "Never stretches, whatever pulls on it; without loops, and without breaking",
+                "Tree of segments that never stretch. Loops and breaking are not supported",
             ),
         ],
     )
     tie_splines: BoolProperty(
         name="Tie Splines",
-        description="Splines that touch or cross each other are joined there, and all together are one net",
+        description="Join splines where they touch or cross, and simulate all splines as one net",
     )
     tie_distance: distance(
         "Distance",
-        "Splines are tied where they are nearer than this; zero is twice the radius, the largest if it varies",
+        "Splines closer than this distance are tied, so higher values tie more of them. Zero uses twice the largest radius",
         0.0,
         10.0,
         0.5,
@@ -33,7 +41,7 @@ class NetSettings:
     )
     break_force: number(
         "Break Force (N)",
-        "A segment that is pulled harder breaks, and carries nothing any more. Zero never breaks",
+        "Tension above which a segment tears. Higher values make the net stronger, zero disables tearing",
         0.0,
         0.0,
         1e12,
@@ -43,7 +51,8 @@ class NetSettings:
     )
     break_moment: number(
         "Break Moment (N m)",
-        "A segment that is bent or twisted harder at a joint comes loose there, like a hinge. Zero never breaks",
+        "Bending or torsional moment above which a joint becomes a hinge. Higher values make joints stronger, zero "
+        "disables breaking",
         0.0,
         0.0,
         1e12,

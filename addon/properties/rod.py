@@ -1,4 +1,4 @@
-"""A rod: what it is, and all that people set for it."""
+"""Settings of a rod object."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
@@ -11,21 +11,21 @@ from .net import NetSettings
 from .over_time import OverTimeSettings
 from .shape import ShapeSettings
 
-# The numbers are what files keep. Nets have models of their own.
+# .blend files store the number of an item, so it must not change. Nets have a menu of their own.
 _MODELS = [
-    ("der", "Discrete Elastic Rod", "Bends, twists and stretches: for ropes, cables, springs and hair", "NONE", 0),
-    ("compact", "Inextensible Rod", "Bends and twists and never stretches, whatever pulls on it", "NONE", 2),
+    ("der", "Discrete Elastic Rod", "Rod that bends, twists and stretches: ropes, cables, springs and hair", "NONE", 0),
+    ("compact", "Inextensible Rod", "Rod that bends and twists, but never stretches", "NONE", 2),
     (
         "clothoid",
         "Super Space Clothoid",
-        "Few elements that curl, and never stretch: for curls, ringlets and tendrils that are held at their start alone",
+        "Few curved elements that never stretch: curls, ringlets and tendrils that are held only at the start",
         "NONE",
         3,
     ),
     (
         "der2008",
         "Discrete Elastic Rod 2008",
-        "As first published: can't be stretched, takes many short steps. For comparison",
+        "Inextensible rod as published in 2008, for comparison. It takes many small steps",
         "NONE",
         1,
     ),
@@ -41,23 +41,24 @@ class TendrilRod(
     OwnFieldSettings,
     bpy.types.PropertyGroup,
 ):
-    """A curve object as a rod"""
+    """Rod settings of an object"""
 
     enabled: BoolProperty(
-        name="Rod", description="The curve is an elastic rod", options={"HIDDEN"}, update=cast.look_again
+        name="Rod", description="The object is simulated as an elastic rod", options={"HIDDEN"}, update=cast.look_again
     )
-    uid: StringProperty(description="Tells this rod from all others", options={"HIDDEN"})
+    uid: StringProperty(description="Unique identifier of the rod", options={"HIDDEN"})
     shows_drawn: BoolProperty(
-        description="The curve shows the shape that was drawn, so that edits of it are edits of the drawn shape",
+        description="The object shows the drawn shape, so editing it changes the drawn shape",
         default=True,
         options={"HIDDEN"},
     )
-    format: IntProperty(description="Of these settings: see migration.py", options={"HIDDEN"})
-    baked: BoolProperty(description="The motion lies in shape keys", options={"HIDDEN"}, update=cast.look_again)
-    model: EnumProperty(name="Model", description="How the rod is computed", items=_MODELS)
+    format: IntProperty(description="Version of the format of these settings, see migration.py", options={"HIDDEN"})
+    baked: BoolProperty(description="The motion is baked to shape keys", options={"HIDDEN"}, update=cast.look_again)
+    model: EnumProperty(name="Model", description="Mechanical model of the rod", items=_MODELS)
     elements: IntProperty(
         name="Elements",
-        description="Curved elements that a clothoid is made of. Zero: as few as follow the drawn points, and at least four",
+        description="Number of clothoid elements. Higher values follow the drawn curve more closely and are slower, zero "
+        "chooses the number automatically",
         default=0,
         min=0,
         max=64,

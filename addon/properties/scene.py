@@ -1,4 +1,4 @@
-"""What all rods of a scene share."""
+"""Simulation settings shared by all rods of a scene."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, IntProperty, PointerProperty
@@ -10,47 +10,47 @@ from .overlay import OverlaySettings
 
 
 class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.PropertyGroup):
-    """What all rods of a scene share"""
+    """Simulation settings shared by all rods of a scene"""
 
     rod_contact: BoolProperty(
         name="Rods Collide",
-        description="Rods collide with each other and with themselves. With colliders they always do",
+        description="Detect contact between rods and of each rod with itself. It is always enabled if the scene has colliders",
         default=False,
     )
     contact: EnumProperty(
         name="Contact",
-        description="How the forces between rods, and between rods and colliders, are found",
+        description="Solver for the contact forces between rods, and between rods and colliders",
         items=(
-            ("coulomb", "Exact", "To a thousandth of a radius, for all models and with rigid bodies"),
+            ("coulomb", "Exact", "Accurate to a thousandth of the radius. It supports all models and rigid bodies"),
             (
                 "gauss-seidel",
                 "Hair",
-                "For heads of hair: many times as fast where hundreds of strands touch, and good to a tenth of their thickness. "
-                "All rods of the scene must be clothoids, and no rigid bodies be moved by them",
+                "Accurate to a tenth of the thickness and many times faster for hundreds of strands in contact. It "
+                "requires that all rods are clothoids and that rods move no rigid bodies",
             ),
         ),
     )
     colliders: PointerProperty(
         name="Colliders",
-        description="The meshes in this collection are what rods collide with, moving and deforming ones included. Without one, "
-        "all meshes with Collision physics are",
+        description="Collection of the meshes that rods collide with; they may move and deform. If empty, rods collide with all "
+        "meshes that have Collision physics",
         type=bpy.types.Collection,
     )
     use_rigid_bodies: BoolProperty(
         name="Rigid Bodies",
-        description="Rods collide with the rigid bodies of the scene, with the friction of these",
+        description="Make rods collide with the rigid bodies of the scene, using the friction of each body",
         default=True,
     )
     push_bodies: BoolProperty(
         name="Push Bodies",
-        description="Rods push the active rigid bodies they touch. All active bodies of the scene then move together with the "
-        "rods, in Blender's own engine, unless these are baked there. What that can't do: rods that weigh more than some ten times "
-        "the body, force fields, bodies whose mesh deforms, compound shapes, and settings that are animated",
+        description="Apply contact forces of rods to active rigid bodies, unless the rigid body world is baked. All active "
+        "bodies are then simulated together with the rods, without force fields, deforming meshes, compound shapes and "
+        "animated settings",
         default=True,
     )
     substeps: IntProperty(
         name="Substeps",
-        description="Steps per frame. More are more exact and slower",
+        description="Time steps per frame. Higher values are more accurate and slower",
         default=4,
         min=1,
         max=1000,
@@ -58,7 +58,8 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
     )
     air_density: number(
         "Air Density (kg/m³)",
-        "Slows rods and lets the wind carry them, in kilograms per cubic metre: air 1.2, water 1000, vacuum 0",
+        "Density of the surrounding medium in kg/m³: vacuum 0, air 1.2, water 1000. Higher values increase air drag and "
+        "the effect of wind",
         1.2,
         0.0,
         20_000.0,
@@ -68,7 +69,7 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
     )
     wind: FloatVectorProperty(
         name="Wind",
-        description="Velocity of the air",
+        description="Velocity of the air, the same everywhere in the scene",
         size=3,
         soft_min=-50.0,
         soft_max=50.0,
@@ -78,7 +79,7 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
     )
     drag: number(
         "Drag (1/s)",
-        "Slows all motion against the air by this part of the speed each second, whatever the thickness",
+        "Rate at which the velocity relative to the air decays, independent of the thickness. Higher values slow rods more",
         0.0,
         0.0,
         1000.0,

@@ -1,4 +1,4 @@
-"""How thick and how stiff a rod is along its way, and the shape it was made in."""
+"""Settings of the cross-section, the rest shape and the variation along a rod."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
@@ -13,7 +13,7 @@ def _make_profiles(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -
 
 
 def _set_tilted(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """The kept shape has tilts from now on, or none."""
+    """Updates the stored drawn shape to contain tilts, or not."""
     obj = self.id_data
     if obj.type != "CURVE" or curves.is_tilted(obj.data) == self.use_tilt:
         return
@@ -38,25 +38,25 @@ def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) 
 class ShapeSettings:
     radius_from: EnumProperty(
         name="Thickness",
-        description="How thick the rod is",
+        description="Source of the radius",
         items=[
-            ("GIVEN", "Given", "The same radius all along the rod"),
-            ("CURVE", "As It Looks", "The bevel depth of the curve times the radius of each point; the radius of hair"),
+            ("GIVEN", "Given", "Constant radius along the rod"),
+            ("CURVE", "From Curve", "Bevel depth of the curve times the radius of each point, or the radius of hair"),
         ],
     )
     section: EnumProperty(
         name="Section",
-        description="The shape of a cut through the rod",
+        description="Shape of the cross-section",
         items=[
-            ("CIRCLE", "Circle", "Round, the same in all directions"),
-            ("ELLIPSE", "Ellipse", "Twice the radius wide, and flatter across"),
-            ("RIBBON", "Ribbon", "A rectangle, twice the radius wide: paper, tape, straps"),
+            ("CIRCLE", "Circle", "Round cross-section"),
+            ("ELLIPSE", "Ellipse", "Elliptical cross-section, as wide as twice the radius"),
+            ("RIBBON", "Ribbon", "Rectangular cross-section, as wide as twice the radius: paper, tape, straps"),
         ],
         update=_show_twist,
     )
     flatness: number(
         "Flatness",
-        "How thick the section is, as a part of its width. It lies as the curve shows it",
+        "Thickness of the cross-section divided by its width. Lower values make the rod flatter and more flexible",
         0.1,
         0.001,
         1.0,
@@ -66,8 +66,8 @@ class ShapeSettings:
     )
     segment_length: distance(
         "Segment Length",
-        "Length of the pieces the rod is computed in: shorter ones are more exact and slower. Zero takes the points of a curve "
-        "as they are, and the edges of a mesh",
+        "Length of the simulated segments. Lower values are more accurate and slower, zero uses the points of the curve or the "
+        "edges of the mesh",
         0.0,
         100.0,
         1.0,
@@ -75,7 +75,8 @@ class ShapeSettings:
     )
     radius: distance(
         "Radius",
-        "Half the thickness of the rod: it makes it heavy and stiff. What one sees is the curve's bevel",
+        "Radius used for mechanics and contact; the curve's bevel determines the visible thickness. Higher values make the "
+        "rod heavier and stiffer",
         0.01,
         100.0,
         0.5,
@@ -84,29 +85,34 @@ class ShapeSettings:
     )
     rest_shape: EnumProperty(
         name="Rest Shape",
-        description="The shape the rod has when nothing pulls on it",
+        description="Shape of the rod without external forces",
         items=[
-            ("AS_DRAWN", "As Drawn", "The rod was made in the shape that is drawn: springs, wires, hair"),
-            ("STRAIGHT", "Straight", "The rod was made straight and is bent into the shape that is drawn: ropes, rods"),
-            ("CURLY", "Curly", "The rod was made as a helix and is stretched into the shape that is drawn: curly hair"),
-            ("OBJECT", "Another Object", "The rod was made in the shape of another curve, and as long as that"),
+            ("AS_DRAWN", "As Drawn", "The drawn shape is the rest shape: springs, wires, hair"),
+            ("STRAIGHT", "Straight", "The rest shape is straight, and the drawn shape is bent: ropes, cables"),
+            ("CURLY", "Curly", "The rest shape is a helix, and the drawn shape is its extended state: curly hair"),
+            ("OBJECT", "Another Object", "The rest shape and the rest length are those of another object"),
         ],
     )
     rest_object: PointerProperty(
         name="Object",
-        description="A curve that shows the shape the rod was made in; the rest shape of a net is a mesh with the same vertices",
+        description="Object that defines the rest shape: a curve, or for a net a mesh with the same vertices",
         type=bpy.types.Object,
     )
     curl_radius: distance(
-        "Curl Radius", "Radius of the helix the rod has when nothing pulls on it", 0.005, 10.0, 0.1, min=1e-5
+        "Curl Radius", "Radius of the rest helix. Higher values make wider curls", 0.005, 10.0, 0.1, min=1e-5
     )
     curl_length: distance(
-        "Curl Length", "How far the helix gets in one turn: short for curls, long for waves", 0.015, 10.0, 0.5, min=1e-5
+        "Curl Length",
+        "Pitch of the rest helix. Lower values make tight curls, higher values make waves",
+        0.015,
+        10.0,
+        0.5,
+        min=1e-5,
     )
     stiffness_at_end: number(
         "Stiffness at End",
-        "How stiff against bending and twisting the rod is at its end, as a part of what it is at its start; "
-        "between them it changes evenly",
+        "Bending and torsional stiffness at the end divided by that at the start, linear in between. Values below 1 make the end "
+        "softer",
         1.0,
         0.001,
         1000.0,
@@ -117,41 +123,41 @@ class ShapeSettings:
     )
     stiffness_by_weight: BoolProperty(
         name="Stiffness by Weight",
-        description="The goal weight of each control point multiplies its stiffness; a weight below 0.001 counts as that. "
-        "The weight is in the sidebar in Edit Mode",
+        description="Multiply the stiffness at each control point by its goal weight, at least 0.001. Set the goal weight "
+        "in the sidebar in Edit Mode",
     )
     radius_by_weight: BoolProperty(
         name="Radius by Weight",
-        description="The goal weight of each control point multiplies its radius; a weight below 0.001 counts as that",
+        description="Multiply the radius at each control point by its goal weight, at least 0.001",
     )
     mass_by_weight: BoolProperty(
         name="Mass by Weight",
-        description="The goal weight of each control point multiplies its density; a weight below 0.001 counts as that",
+        description="Multiply the density at each control point by its goal weight, at least 0.001",
     )
     use_profiles: BoolProperty(
         name="Along the Rod",
-        description="Draw how radius, stiffness and mass change from the start of each rod to its end",
+        description="Vary radius, stiffness and mass from the start to the end of each rod by curves",
         update=_make_profiles,
     )
     profiles: PointerProperty(
-        name="Profiles", description="The curves that are drawn", type=bpy.types.NodeTree, options={"HIDDEN"}
+        name="Profiles", description="Node group that stores the curves", type=bpy.types.NodeTree, options={"HIDDEN"}
     )
     stiffness_group: StringProperty(
         name="Stiffness Group",
-        description="Vertex group, or attribute of hair, whose weight multiplies the stiffness against bending and twisting",
+        description="Vertex group, or attribute of hair, that multiplies the bending and torsional stiffness",
     )
-    radius_group: StringProperty(name="Radius Group", description="Vertex group whose weight multiplies the radius")
+    radius_group: StringProperty(name="Radius Group", description="Vertex group that multiplies the radius")
     mass_group: StringProperty(
-        name="Mass Group", description="Vertex group, or attribute of hair, whose weight multiplies the density"
+        name="Mass Group", description="Vertex group, or attribute of hair, that multiplies the density"
     )
     use_tilt: BoolProperty(
         name="Tilt Follows",
-        description="The tilt of control points follows the material, so that a flat bevel shows how the rod is twisted. The "
-        "twist method of the curve must be Minimum or Z-Up",
+        description="Update the tilt of the control points, so that a flat bevel shows the twist of the rod. The twist "
+        "method of the curve must be Minimum or Z-Up",
         update=_set_tilted,
     )
     use_attributes: BoolProperty(
         name="Tension and Twist",
-        description="Store attributes for shading at the points: tension in newtons, and twist in radians per metre",
+        description='Store the point attributes "tension" (N) and "twist" (rad/m) for shaders and geometry nodes',
         update=_set_attributes,
     )

@@ -14,7 +14,7 @@ import numpy as np
 from ..compile.jit import kernel
 from ..compile.workers import Workers
 from ..errors import Array
-from ..maths.linalg.complementarity import least_forces
+from ..maths.linalg.complementarity import solve_lcp
 from ..models.compact.block import CompactBlock
 from ..models.protocol import ModelBlock, Pushes
 from .arrays import Contacts, Ints
@@ -151,7 +151,7 @@ class ActiveSetSolver(ContactSolver):
             new = force[taken]
             r = gap[taken] + opened[taken] - response @ new
             scratch = np.zeros((len(taken) + 3, len(taken)))
-            if not least_forces(response, r, EXACT * float(thickness.max()), new, scratch):
+            if not solve_lcp(response, r, EXACT * float(thickness.max()), new, scratch):
                 return False
             self._next[taken] = new
             self._push_columns(chosen, rows, weights, new - force[taken])

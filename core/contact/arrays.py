@@ -13,11 +13,6 @@ from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from ..errors import Array
-from ..maths.geometry.convex import BOX as BOX  # kinds of convex shapes, each in its own frame
-from ..maths.geometry.convex import CAPSULE as CAPSULE
-from ..maths.geometry.convex import CYLINDER as CYLINDER
-from ..maths.geometry.convex import PLANE as PLANE
-from ..maths.geometry.convex import SPHERE as SPHERE
 
 Ints = NDArray[int64]
 Flags = NDArray[bool_]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..describe.rotations import are_rotations
-from ..describe.shapes import Box, Capsule, Collider, Cylinder, Mesh, Plane, Shape, Sphere, near, place, turn
-from ..errors import Array, TendrilError, array, whole
-from ..maths.geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from ..describe.shapes import Collider, Mesh, position_vector, rotation_matrix, within_range
+from ..errors import TendrilError, array, whole
 from ..run.holds import are_places, usable
 from ..run.motion import OTHER, POSITION, ROTATION, Motion
 from .arrays import Meshes, Shapes
+from .convex_shapes import convex_shape
 from .mesh_topology import pack_meshes
 
 VERTICES = OTHER  # of all meshes, one after the other
@@ -33,11 +32,10 @@ class ColliderMotion(Motion):
         self._own_rotation = np.tile(np.eye(3), (count, 1, 1))
         kinds, sizes = [], []
         for k in convex:
-            kind, size, position, rotation = _describe(colliders[k].shape)
-            kinds.append(kind)
-            sizes.append(size)
-            places[k] = position
-            self._own_rotation[k] = rotation
+            record = convex_shape(colliders[k].shape)
+            kinds.append(record.kind)
+            sizes.append(record.size(colliders[k].shape))
+            places[k], self._own_rotation[k] = record.pose(colliders[k].shape)
         self.shapes = Shapes(
             kind=np.array(kinds, dtype=np.int64),
             size=np.array(sizes, dtype=np.float64).reshape(-1, 3),
@@ -84,9 +82,9 @@ class ColliderMotion(Motion):
             wanted = self._now[VERTICES][rows].shape
             points = array("vertices", vertices, wanted, f"give the mesh's points in the same order, shape {wanted}")
         for which, row, values in (
-            (POSITION, k, None if position is None else place("position", position)),
-            (ROTATION, k, None if rotation is None else turn(rotation)),
-            (VERTICES, rows, None if points is None else near("vertices", vertices, points)),
+            (POSITION, k, None if position is None else position_vector("position", position)),
+            (ROTATION, k, None if rotation is None else rotation_matrix(rotation)),
+            (VERTICES, rows, None if points is None else within_range("vertices", vertices, points)),
         ):
             if values is not None:
                 self._to[which][row] = values
@@ -125,25 +123,3 @@ class ColliderMotion(Motion):
         self.shapes.rotation[1] = rotation[self._convex] @ self._own_rotation[self._convex]
         for k, rows in self._mesh_rows.items():
             self.meshes.vertices[1, rows] = vertices[rows] @ rotation[k].T + position[k]
-
-
-def _describe(shape: Shape) -> tuple[int, ArrayLike, ArrayLike, ArrayLike]:
-    """Kind, size, position and rotation."""
-    if isinstance(shape, Plane):
-        return PLANE, (0.0, 0.0, 0.0), shape.point, _upright(np.asarray(shape.normal))
-    if isinstance(shape, Sphere):
-        return SPHERE, (shape.radius, 0.0, 0.0), shape.position, np.eye(3)
-    if isinstance(shape, Box):
-        return BOX, 0.5 * np.asarray(shape.size), shape.position, shape.rotation
-    if isinstance(shape, Capsule):
-        return CAPSULE, (shape.radius, 0.5 * shape.length, 0.0), shape.position, shape.rotation
-    assert isinstance(shape, Cylinder)
-    return CYLINDER, (shape.radius, 0.5 * shape.length, 0.0), shape.position, shape.rotation
-
-
-def _upright(normal: Array) -> Array:
-    """A rotation that takes z to the normal."""
-    across = np.eye(3)[int(np.argmin(np.abs(normal)))]
-    x = np.cross(across, normal)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(normal, x), normal], axis=1)

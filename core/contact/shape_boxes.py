@@ -5,30 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import Array
-from ..maths.geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 from .arrays import Shapes
+from .convex_shapes import CONVEX_SHAPES
 
 ENDLESS = 1e9  # m
 
 
 def shape_boxes(shapes: Shapes, low: Array, high: Array) -> None:
     """Writes boxes that hold each shape at the beginning and at the end; a rotation in between bulges out a little."""
-    kind, size = shapes.kind, shapes.size
-    radius, half = size[:, 0], size[:, 1]
-    along = np.abs(shapes.rotation[..., 2])  # (2, S, 3) of the axis
-    reach = np.einsum("tsij,sj->tsi", np.abs(shapes.rotation), size)  # of boxes
-    for of_kind in (SPHERE, CAPSULE, CYLINDER):
-        rows = kind == of_kind
-        reach[:, rows] = radius[rows][:, None]
-        if of_kind == CAPSULE:
-            reach[:, rows] += along[:, rows] * half[rows][:, None]
-        if of_kind == CYLINDER:
-            across = np.sqrt(np.maximum(1.0 - along[:, rows] ** 2, 0.0))
-            reach[:, rows] = along[:, rows] * half[rows][:, None] + across * radius[rows][:, None]
-    largest = np.where(kind == BOX, np.linalg.norm(size, axis=1), np.hypot(radius, half))
-    turned = np.abs(shapes.rotation[1] - shapes.rotation[0]).max(axis=(1, 2))
-    more = shapes.thickness + np.minimum(turned, 2.0) * largest
-    low[:] = (shapes.position - reach).min(axis=0) - more[:, None]
-    high[:] = (shapes.position + reach).max(axis=0) + more[:, None]
-    low[kind == PLANE] = -ENDLESS
-    high[kind == PLANE] = ENDLESS
+    turned = np.minimum(np.abs(shapes.rotation[1] - shapes.rotation[0]).max(axis=(1, 2)), 2.0)
+    for record in CONVEX_SHAPES.values():
+        rows = np.flatnonzero(shapes.kind == record.kind)
+        if not len(rows):
+            continue
+        if record.reach is None:
+            low[rows], high[rows] = -ENDLESS, ENDLESS
+            continue
+        size, position = shapes.size[rows], shapes.position[:, rows]
+        reach = record.reach(size, shapes.rotation[:, rows])
+        more = (shapes.thickness[rows] + turned[rows] * record.largest(size))[:, None]
+        low[rows] = (position - reach).min(axis=0) - more
+        high[rows] = (position + reach).max(axis=0) + more

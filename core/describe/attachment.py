@@ -1,4 +1,4 @@
-"""Where rods and bodies are tied to each other."""
+"""Attachments of rods to bodies."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..errors import Array, TendrilError
 from .body import Body
 from .net import Net
 from .rod import Rod
-from .shapes import place
+from .shapes import position_vector
 
 KINDS = ("weld", "ball", "swivel")
 
 
 @dataclass(frozen=True, eq=False)
 class Attachment:
-    """kind: "ball" keeps a point of the rod at a point of the body; "swivel" also the direction of the edge to the body; "weld"
-    all of the edge's frame."""
+    """kind: "ball" ties a point of the rod to a point of the body; "swivel" also the direction of the edge; "weld" the edge's
+    whole frame."""
 
     rod: int
     body: int
     kind: str
     edge: int
-    at: float  # where on the edge the point is: 0 at its start, 1 at its end
-    point: Array  # (3,) m, in the body's axes
+    at: float  # position on the edge: 0 at its start, 1 at its end
+    point: Array  # (3,) m, in body coordinates
 
 
 def make_attachment(
@@ -49,8 +49,8 @@ def make_attachment(
     if point is None:
         own = target.to_body(here)
     else:
-        own = place("point", point)
+        own = position_vector("point", point)
         if np.linalg.norm(target.to_world(own) - here) > 0.5 * np.linalg.norm(end - start):
-            raise TendrilError("point", point, "give the point of the body, in its axes, where the rod is, or none")
+            raise TendrilError("point", point, "give a point near the rod, in body coordinates, or omit it")
     own.flags.writeable = False
     return Attachment(rod, body, kind, edge, at, own)

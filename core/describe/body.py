@@ -1,4 +1,4 @@
-"""Rigid bodies as the user describes them. Everything is checked when a body is made."""
+"""Rigid bodies as the user describes them, validated on construction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import Array, TendrilError, array, flag, fraction, friction_coefficient, not_negative, positive, vector
 from .mass import mass_properties
-from .shapes import UPRIGHT, Solid, place, settle, turn
+from .shapes import UPRIGHT, Solid, names_of, position_vector, rotation_matrix, set_frozen
 
 DEFAULT_DENSITY = 1000.0  # kg/m3
 DEFAULT_FRICTION = 0.4
@@ -21,16 +21,16 @@ Path = Callable[[float], Any]
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """Something rigid.
+    """A rigid body.
 
-    Its shape is described in the body's own axes, which `position` and `rotation` place in the world; it weighs `mass` (kg), or
-    what its volume does with `density` (kg/m3). Centre of mass and inertia about it follow from the shape unless they are given,
-    in the body's axes. `velocity` is that of the centre of mass. The dampings (1/s) slow motion and spin down.
+    Its shape is given in body coordinates, which `position` and `rotation` place in the world. Its mass is `mass` (kg), or its
+    volume times `density` (kg/m3). Centre of mass and inertia follow from the shape unless given, in body coordinates.
+    `velocity` is that of the centre of mass. The dampings (1/s) slow down translation and rotation.
 
-    A body that `collides` can't pass rods, colliders and other bodies that do, and is pushed by them; with friction, and with a
-    rebound at `restitution` of the speed of an impact (of two bodies, the larger one; rods do not rebound). Rods stay `thickness`
-    (m) away from its surface. One that is `kinematic` goes where `path`, a function of time that gives (position, rotation), or
-    `Simulation.move_body` says, whatever pulls on it."""
+    A body that `collides` interacts with rods, colliders and other such bodies, with friction and with a coefficient of
+    restitution (the larger one of two bodies; rods do not rebound). Rods keep a distance of `thickness` (m) from its surface. A
+    `kinematic` body follows `path`, a function of time that returns (position, rotation), or `Simulation.move_body`, regardless
+    of forces."""
 
     shape: Solid
     mass: float | None = None
@@ -52,7 +52,7 @@ class Body:
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Solid):
-            raise TendrilError("shape", self.shape, "give a Sphere, Capsule, Cylinder, Cone, Box, Hull or Mesh")
+            raise TendrilError("shape", self.shape, f"give a {names_of(Solid)}")
         if self.mass is not None and self.density is not None:
             raise TendrilError("density", self.density, "give either mass or density")
         if self.path is not None and not callable(self.path):
@@ -62,17 +62,17 @@ class Body:
             of_shape = mass_properties(self.shape)
             density = positive("density", DEFAULT_DENSITY if self.density is None else self.density, "kg/m3")
             mass = density * of_shape.volume if mass is None else positive("mass", mass, "kg")
-            center = of_shape.center if center is None else place("center", center)
+            center = of_shape.center if center is None else position_vector("center", center)
             inertia = of_shape.inertia * (mass / of_shape.volume) if inertia is None else _inertia(inertia)
         else:
-            mass, center, inertia = positive("mass", mass, "kg"), place("center", center), _inertia(inertia)
-        settle(
+            mass, center, inertia = positive("mass", mass, "kg"), position_vector("center", center), _inertia(inertia)
+        set_frozen(
             self,
             mass=mass,
             center=np.array(center),
             inertia=inertia,
-            position=place("position", self.position),
-            rotation=turn(self.rotation),
+            position=position_vector("position", self.position),
+            rotation=rotation_matrix(self.rotation),
             velocity=vector("velocity", self.velocity),
             angular_velocity=vector("angular_velocity", self.angular_velocity),
             linear_damping=not_negative("linear_damping", self.linear_damping, "1/s"),
@@ -85,7 +85,7 @@ class Body:
         )
 
     def to_world(self, point: ArrayLike) -> Array:
-        """Where a point of the body's axes is at the start."""
+        """World position of a point in body coordinates, at the start."""
         return cast(Array, self.position + np.asarray(self.rotation) @ np.asarray(point))
 
     def to_body(self, point: ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""Many round rods at once: what `Rod.from_points` makes of each strand, for thousands of them in the time of a few."""
+"""Many round rods at once: the same as `Rod.from_points` for each strand, vectorised over thousands of strands."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def rods_of_strands(
     density_scale: ArrayLike = 1.0,
     stiffness_scale: ArrayLike = 1.0,
 ) -> list[Rod]:
-    """Open rods along strands whose `points` (N, 3) follow one another, `counts` of them each. What varies along the rods is given
-    for all points, as to `Rod.from_points`, which is asked about a strand with which something is wrong: it raises TendrilError."""
+    """Open rods along strands whose `points` (N, 3) are concatenated, with `counts` points each. Properties that vary along the
+    rods are given for all points, as in `Rod.from_points`. An invalid strand is passed to `Rod.from_points`, which raises
+    TendrilError."""
     x = array("points", points, (None, 3), "give an array of shape (n, 3), one row per vertex")
     n = len(x)
     sizes = np.asarray(counts, dtype=np.int64)
@@ -46,8 +47,8 @@ def rods_of_strands(
 
     if len(sizes) == 0 or sizes.min() < 2 or (isinstance(natural, str) and natural not in ("as drawn", "straight")):
         return [alone(k) for k in range(len(sizes))]
-    tails = np.delete(np.arange(n), stops - 1)  # where edges begin
-    first = starts - np.arange(len(starts))  # edge of each rod
+    tails = np.delete(np.arange(n), stops - 1)  # start of each edge
+    first = starts - np.arange(len(starts))  # first edge of each rod
     lengths = _edge_lengths(x, tails)
     shapes = [(x, lengths)]
     if not isinstance(natural, str):
@@ -113,7 +114,7 @@ def _to_edges(values: Array, tails: NDArray[np.int64]) -> Array:
 def _are_usable(
     x: Array, lengths: Array, tails: NDArray[np.int64], first: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which strands are polylines that a rod can be made of."""
+    """Whether each strand is a valid polyline for a rod."""
     total = np.add.reduceat(lengths, first)
     small, large = SMALLEST_SIZE * (1.0 - SLACK), LARGEST_SIZE * (1.0 + SLACK)
     good = (total >= small) & (total <= large)
@@ -123,6 +124,6 @@ def _are_usable(
         t = (x[tails + 1] - x[tails]) / lengths[:, None]
     chi = np.ones(len(t))
     chi[1:] += np.einsum("ij,ij->i", t[:-1], t[1:])
-    chi[first] = 2.0  # no corner with the strand before
+    chi[first] = 2.0  # no corner with the previous strand
     good &= np.minimum.reduceat(np.where(np.isfinite(chi), chi, 0.0), first) >= LEAST_CHI
     return np.asarray(good)

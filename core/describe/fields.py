@@ -1,6 +1,6 @@
-"""Force fields: what pulls on all rods depending on where they are and how fast. They act on mass, like gravity: m/s2.
+"""Force fields. They act on mass, like gravity, with an acceleration (m/s2) that depends on position and velocity.
 
-The formulas are those of Blender's fields, so that what people know from there holds here.
+The formulas are those of Blender's force fields.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from ..errors import Array, TendrilError, array, flag, not_negative, number, vector, whole
 from .rotations import are_rotations
 
+# The only list of kinds: the kernels (forces/field_kernels.py) number them in this order, and the add-on offers those
+# that Blender has, too.
 KINDS = ("wind", "force", "vortex", "magnetic", "harmonic", "turbulence", "drag")
 SHAPES = ("point", "line", "plane", "points", "surface")
 FALLOFFS = ("sphere", "tube", "cone")
@@ -23,7 +25,7 @@ SIDES = ("both", "positive", "negative")
 
 @dataclass(frozen=True)
 class Falloff:
-    """How a field weakens with distance: it is divided by (1 + distance - least) to a power beyond `least`, and ends at `most`."""
+    """Attenuation with distance: division by (1 + distance - least)^power beyond `least`, zero beyond `most`."""
 
     power: float = 0.0
     least: float = 0.0  # m
@@ -38,16 +40,16 @@ class Falloff:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A force field around a place, with a z axis that most kinds go by.
+    """A force field at a position, with a z axis.
 
-    wind blows along z; force pushes away from the place; vortex turns around z; magnetic bends the way of what moves;
-    harmonic pulls to where it is `rest_length` away, damped by `damping` times the critical one; turbulence pushes to and fro,
-    in whirls of `size`; drag slows by `damping` (1/s) and `strength` (1/m) times the speed.
-    `flow` (1/s) slows on top. A line is the z axis, a plane lies across it: distances are from there. The shape "points" is a
-    field at each of the `vertices`, with the `normals` there for z; "surface" one at the nearest point of the `triangles` between
-    them, with the normal of that triangle. A harmonic field of points pulls a rod's vertices to one of them each, in turn.
-    With `rods` it acts on those alone.
-    """
+    wind acts along z; force pushes away from the position; vortex rotates about z; magnetic deflects moving points; harmonic
+    pulls to a distance of `rest_length`, damped by `damping` times the critical damping; turbulence is noise with eddies of
+    `size`; drag slows down by `damping` (1/s) plus `strength` (1/m) times the speed.
+
+    `flow` (1/s) is additional damping. A line is the z axis, a plane is perpendicular to it; distances are measured from there.
+    The shape "points" is a field at each of the `vertices`, with the `normals` as z; "surface" acts from the nearest point of
+    the `triangles`, with the triangle's normal as z. A harmonic field of points pulls each vertex of a rod to one of the
+    points, in turn. With `rods` it acts on these rods only."""
 
     kind: str
     strength: float = 1.0
@@ -59,15 +61,15 @@ class Field:
     rest_length: float = 0.0  # m
     size: float = 1.0  # m
     seed: int = 0
-    gravitation: bool = False  # a force that weakens with the square of the distance
+    gravitation: bool = False  # inverse-square force
     falloff: str = "sphere"
-    side: str = "both"  # of z
+    side: str = "both"  # of the z axis
     distance: Falloff = Falloff()
     radial: Falloff = Falloff()  # from the axis of a tube, m; from that of a cone, degrees
     vertices: ArrayLike | None = None  # (k, 3) m
     normals: ArrayLike | None = None  # (k, 3)
-    triangles: ArrayLike | None = None  # (m, 3) numbers of vertices
-    rods: Sequence[int] | None = None  # ids of those that it acts on; None: all
+    triangles: ArrayLike | None = None  # (m, 3) vertex indices
+    rods: Sequence[int] | None = None  # ids of the affected rods; None: all
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -111,7 +113,7 @@ class Field:
             object.__setattr__(self, "triangles", faces.astype(np.int64))
 
     def numbers(self) -> Array:
-        """All of it, for kernels: one row, or one for each point."""
+        """All parameters as rows for kernels: one row, or one per point."""
         place, axis = np.asarray(self.position), np.asarray(self.rotation)[:, 2]
         row = np.array(
             [
@@ -134,7 +136,7 @@ class Field:
 
 
 def check_fields(fields: Sequence[Field], rods: int) -> list[Field]:
-    """For a scene of so many rods."""
+    """Validates fields for a scene with this number of rods."""
     found = list(fields)
     for one in found:
         if not isinstance(one, Field):

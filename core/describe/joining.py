@@ -1,4 +1,4 @@
-"""Curves that cross or touch become one graph: they are cut and tied where they come near each other."""
+"""Joins curves that cross or touch into one graph, by splitting and merging them where they come close."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Array, TendrilError, array
 
 MOST_CURVES = 1_000_000
-SNAP = 0.2  # of a segment: a tie so near its end is made there
+SNAP = 0.2  # relative to a segment: a joint this close to its end is placed at the end
 
 
 class Joined(NamedTuple):
-    """A graph made of curves, whose points and segments are numbered through, one curve after the other."""
+    """A graph made of curves, whose points and segments are numbered consecutively."""
 
     points: Array  # (n, 3)
     edges: NDArray[np.int64]  # (m, 2)
-    point_of: NDArray[np.int64]  # the point of the graph that a curve's point became
-    edge_of: NDArray[np.int64]  # the segment of the graph with which a curve's segment begins; -1: it shrank to nothing
+    point_of: NDArray[np.int64]  # point of the graph for each point of the curves
+    edge_of: NDArray[np.int64]  # first graph segment of each curve segment; -1: it collapsed
 
 
 def join_curves(curves: Iterable[ArrayLike], closed: bool | Sequence[bool], distance: float) -> Joined:
-    """Ties curves together where two of them, or one and itself, come nearer than the distance (m)."""
+    """Joins curves where two of them, or a curve and itself, come closer than `distance` (m)."""
     try:
         given = list(islice(curves, MOST_CURVES))
-    except Exception:  # an iterator is the caller's code
+    except Exception:  # iterating runs the caller's code
         raise TendrilError("curves", curves, "give a list of curves, each an array of shape (n, 3)") from None
     if not given:
         raise TendrilError("curves", given, "give at least one curve")
@@ -54,8 +54,9 @@ def join_curves(curves: Iterable[ArrayLike], closed: bool | Sequence[bool], dist
 def _near(
     x: Array, ends: NDArray[np.int64], curve: NDArray[np.int64], distance: float
 ) -> tuple[Any, Any, Array, Array]:
-    """Pairs of segments that come nearer than the distance, and where; of one curve only those that are no neighbours."""
-    from scipy.spatial import cKDTree  # here, because most scenes have no use for it
+    """Pairs of segments closer than `distance`, with the parameters of their closest points; within one curve only non-adjacent
+    ones."""
+    from scipy.spatial import cKDTree  # imported here, because most scenes do not need it
 
     a, b = x[ends[:, 0]], x[ends[:, 1]]
     half = 0.5 * np.linalg.norm(b - a, axis=1)
@@ -70,7 +71,7 @@ def _near(
     s, t = _closest(a[i], b[i], a[j], b[j])
     gap = np.linalg.norm(a[i] + s[:, None] * (b - a)[i] - a[j] - t[:, None] * (b - a)[j], axis=1)
     near = gap <= distance
-    # A curve that bends is near itself anyway: it must come back from farther than it is near.
+    # A bent curve is always close to itself; it must return from farther away.
     own = curve[i] == curve[j]
     near &= ~own | (gap < 0.5 * np.minimum(half[i], half[j]))
     order = np.lexsort((j[near], i[near]))
@@ -78,7 +79,7 @@ def _near(
 
 
 def _closest(a0: Array, a1: Array, b0: Array, b1: Array) -> tuple[Array, Array]:
-    """Where on segments, from 0 to 1, they are closest to each other."""
+    """Parameters (0 to 1) of the closest points of pairs of segments."""
     u, v, e = a1 - a0, b1 - b0, a0 - b0
     uu, vv, uv = (u * u).sum(1), (v * v).sum(1), (u * v).sum(1)
     ue, ve = (u * e).sum(1), (v * e).sum(1)
@@ -92,7 +93,7 @@ def _closest(a0: Array, a1: Array, b0: Array, b1: Array) -> tuple[Array, Array]:
 
 def _tie(x: Array, ends: NDArray[np.int64], i: Any, j: Any, s: Array, t: Array) -> Joined:
     points = list(x)
-    group = list(range(len(points)))  # union of points that become one
+    group = list(range(len(points)))  # union-find of merged points
 
     def find(k: int) -> int:
         while group[k] != k:

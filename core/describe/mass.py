@@ -13,7 +13,7 @@ from .shapes import Box, Capsule, Cone, Cylinder, Hull, Mesh, Solid, Sphere
 
 
 class MassProperties(NamedTuple):
-    """Of a solid of density one, in the axes it is described in."""
+    """Of a solid of unit density, in its own coordinates."""
 
     volume: float  # m3
     center: Array  # (3,) m
@@ -30,7 +30,7 @@ def mass_properties(shape: Solid) -> MassProperties:
 
 
 def _round_or_box(shape: Sphere | Box | Capsule | Cylinder | Cone) -> tuple[float, float, tuple[float, float, float]]:
-    """Volume, where the centre is along the own z axis, principal moments about x, y, z."""
+    """Volume, centre along the local z axis, principal moments about x, y, z."""
     if isinstance(shape, Box):
         a, b, c = np.asarray(shape.size)
         volume = a * b * c
@@ -54,24 +54,26 @@ def _round_or_box(shape: Sphere | Box | Capsule | Cylinder | Cone) -> tuple[floa
 
 
 def of_mesh(mesh: Mesh) -> MassProperties:
-    """By adding up tetrahedra from a point near the mesh to each triangle."""
+    """Sums over tetrahedra from the mean vertex to each triangle."""
     vertices, triangles = np.asarray(mesh.vertices), np.asarray(mesh.triangles)
     if not _is_closed(triangles):
-        raise TendrilError("shape", mesh, "close the mesh: every edge between two triangles, turned the same way")
+        raise TendrilError(
+            "shape", mesh, "close the mesh: every edge must belong to two consistently oriented triangles"
+        )
     origin = vertices.mean(axis=0)
     corners = vertices[triangles] - origin  # (m, 3, 3)
-    sixfold = np.linalg.det(corners)  # of the volume
+    sixfold = np.linalg.det(corners)  # six times the volume of each tetrahedron
     volume = float(sixfold.sum()) / 6.0
     size = float(np.abs(corners).max())
     if abs(volume) < 1e-12 * size**3:
         raise TendrilError("shape", mesh, "give a mesh that encloses a volume")
     center = np.einsum("m,mkc->c", sixfold, corners) / (24.0 * volume)
-    # Second moments of a tetrahedron with one corner at the origin: det / 120 (sum of corners)^2 + sum of (corner)^2.
+    # Second moments of a tetrahedron with one corner at the origin: det / 120 ((sum of corners)^2 + sum of (corner)^2).
     sums = corners.sum(axis=1)
     second = np.einsum("m,mi,mj->ij", sixfold, sums, sums) + np.einsum("m,mki,mkj->ij", sixfold, corners, corners)
     second = second / 120.0 - volume * np.outer(center, center)
     inertia = np.trace(second) * np.eye(3) - second
-    sign = math.copysign(1.0, volume)  # a mesh turned inside out encloses the same
+    sign = math.copysign(1.0, volume)  # an inverted mesh encloses the same volume
     return MassProperties(sign * volume, origin + center, sign * inertia)
 
 

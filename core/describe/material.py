@@ -1,4 +1,4 @@
-"""What a rod is made of: a material, a cross-section, and the stiffnesses the two give. SI units throughout."""
+"""Materials, cross-sections, and the stiffnesses that follow from them. SI units throughout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import LARGEST_SIZE, SMALLEST_SIZE, Array, TendrilError, not_negat
 
 @dataclass(frozen=True)
 class Circle:
-    """A round section."""
+    """Round cross-section."""
 
     radius: float  # m
 
@@ -39,11 +39,11 @@ class _TwoAxes:
 
 
 class Ellipse(_TwoAxes):
-    """An elliptic section: half axis `a` along the first material director, `b` along the second."""
+    """Elliptic cross-section: semi-axis `a` along the first material director, `b` along the second."""
 
 
 class Rectangle(_TwoAxes):
-    """A flat section, that of a ribbon: half axis `a` along the first material director, `b` along the second."""
+    """Rectangular cross-section, for ribbons: half width `a` along the first material director, `b` along the second."""
 
 
 Section = Circle | Ellipse | Rectangle
@@ -52,7 +52,7 @@ SECTIONS = (Circle, Ellipse, Rectangle)
 
 @dataclass(frozen=True)
 class Stiffness:
-    """What the mechanics needs of a section. Give it directly where a material does not say it all."""
+    """Mechanical properties of a cross-section. Give them directly where no material applies."""
 
     stretch: float  # EA, N
     bend_1: float  # EI1, N m2: against bending towards the first material director
@@ -70,7 +70,7 @@ class Stiffness:
             ("mass_per_length", "kg/m"),
         ):
             object.__setattr__(self, name, positive(name, getattr(self, name), unit))
-        # Without a given inertia: that of a round section with the radius of gyration that bending and stretching show.
+        # Default inertia: that of a round section with the radius of gyration implied by bending and stretching.
         inertia = self.inertia_per_length
         if inertia is None:
             inertia = self.mass_per_length * (self.bend_1 + self.bend_2) / self.stretch
@@ -85,15 +85,14 @@ class Stiffness:
 class Material:
     """A homogeneous material; or, with `strands` above one, a bundle of that many fibres that slide on each other.
 
-    A laid or braided rope stretches like its fibres but bends like many thin rods: its bending and twisting
-    stiffness is that of the solid section divided by the number of strands.
-    """
+    A laid or braided rope stretches like its fibres but bends like many thin rods: its bending and twisting stiffness is that
+    of the solid section divided by the number of strands."""
 
     young_modulus: float  # Pa
     density: float  # kg/m3
     poisson_ratio: float | None = None  # in (-1, 0.5]; 0.35 if neither it nor the shear modulus is given
     shear_modulus: float | None = None  # Pa
-    damping_time: float = 0.0  # s: Kelvin-Voigt, stress = stiffness (strain + damping_time * strain rate)
+    damping_time: float = 0.0  # s, Kelvin-Voigt: stress = stiffness (strain + damping_time * strain rate)
     strands: float = 1.0
 
     def __post_init__(self) -> None:
@@ -113,7 +112,7 @@ class Material:
             poisson = number("poisson_ratio", 0.35 if poisson is None else poisson, "give a number in (-1, 0.5]")
             if not -1.0 < poisson <= 0.5:
                 raise TendrilError("poisson_ratio", poisson, "give a number in (-1, 0.5]")
-            # Near -1 it may overflow.
+            # overflows near -1
             shear = positive("shear_modulus", young / (2.0 * (1.0 + poisson)), "Pa")
         for name, value in (
             ("young_modulus", young),
@@ -126,13 +125,13 @@ class Material:
             object.__setattr__(self, name, value)
 
     def stiffness(self, section: Section) -> Stiffness:
-        """EA, EI, GJ and mass per length of a section made of this material."""
+        """EA, EI, GJ and mass per length of a cross-section made of this material."""
         if not isinstance(section, SECTIONS):
             raise TendrilError("section", section, "give a Circle, an Ellipse or a Rectangle")
         return Stiffness(*self._columns(np.array(section.half_axes), isinstance(section, Rectangle)).tolist())
 
     def stiffness_along(self, half_axes: Array, rectangular: bool) -> Array:
-        """(m, 6) the same for many sections with half axes (m, 2), in the order of Stiffness; ellipses, unless rectangular."""
+        """(m, 6) the same for many sections with semi-axes (m, 2), in the order of Stiffness; elliptic unless `rectangular`."""
         kind = Rectangle if rectangular else Ellipse
         for extremes in (half_axes.min(axis=0), half_axes.max(axis=0)):
             kind(*extremes.tolist())  # checks the range
@@ -141,7 +140,7 @@ class Material:
     def _columns(self, half_axes: Array, rectangular: bool) -> Array:
         area, i1, i2, j = _moments(half_axes[0], half_axes[1], rectangular)
         assert self.shear_modulus is not None
-        with np.errstate(over="ignore"):  # what overflows is refused by whoever takes it
+        with np.errstate(over="ignore"):  # callers refuse infinite values
             return np.array(
                 [
                     self.young_modulus * area,
@@ -155,7 +154,7 @@ class Material:
 
     @staticmethod
     def preset(name: str) -> Material:
-        """One of the materials of `Material.presets()`."""
+        """One of the materials listed by `Material.presets()`."""
         try:
             return _PRESETS[name]
         except (KeyError, TypeError):
@@ -168,30 +167,30 @@ class Material:
 
 def _moments(a: Array, b: Array, rectangular: bool) -> tuple[Array, Array, Array, Array]:
     """Area, second moments of area and torsion constant."""
-    # Bending towards the first director strains material by its distance along a.
+    # Bending towards the first director strains material in proportion to its distance along a.
     if rectangular:
         area = 4.0 * a * b
         long, short = np.maximum(a, b), np.minimum(a, b)
-        # Saint-Venant torsion of a rectangle, the series summed up (Roark): good to a thousandth.
+        # Saint-Venant torsion of a rectangle, closed-form fit of the series (Roark), accurate to 1e-3.
         thin = short / long
         j = long * short**3 * (16.0 / 3.0 - 3.36 * thin * (1.0 - thin**4 / 12.0))
         return area, area * (a * a) / 3.0, area * (b * b) / 3.0, j
-    # Written so that the two of a circle are equal to the last bit.
+    # Written such that both moments of a circle are bit-identical.
     area = math.pi * a * b
-    # Saint-Venant torsion of an ellipse; G (I1 + I2) holds for the circle alone.
+    # Saint-Venant torsion of an ellipse; G (I1 + I2) is only valid for the circle.
     j = math.pi * a**3 * b**3 / (a * a + b * b)
     return area, area * (a * a) / 4.0, area * (b * b) / 4.0, j
 
 
 def _size(field: str, value: float) -> float:
     result = positive(field, value, "m")
-    # A hair's half axis may be far thinner than the smallest length of a rod.
+    # The semi-axis of a hair may be far below the smallest length of a rod.
     if not SMALLEST_SIZE * 1e-2 <= result <= LARGEST_SIZE:
         raise TendrilError(field, value, f"give {SMALLEST_SIZE * 1e-2:g} m to {LARGEST_SIZE:g} m (SI units)")
     return result
 
 
-# Handbook values. For ropes: the modulus of the laid rope in tension, the density with the air between the fibres.
+# Handbook values. For ropes: tensile modulus of the laid rope, and density including the air between the fibres.
 _PRESETS = {
     "nylon rope": Material(5.0e8, 950.0, poisson_ratio=0.39, damping_time=2e-3, strands=200.0),
     "hemp rope": Material(1.0e9, 1100.0, poisson_ratio=0.35, damping_time=4e-3, strands=60.0),
@@ -202,11 +201,11 @@ _PRESETS = {
     "human hair": Material(3.9e9, 1300.0, poisson_ratio=0.37, damping_time=1e-3),
     "spring steel": Material(2.06e11, 7850.0, poisson_ratio=0.29),
     "spaghetti": Material(3.0e9, 1450.0, poisson_ratio=0.30, damping_time=2e-4),
-    # A green stem.
+    # a green stem
     "vine": Material(1.0e9, 800.0, poisson_ratio=0.35, damping_time=1e-2),
     "paper": Material(3.0e9, 800.0, poisson_ratio=0.25, damping_time=1e-3),
-    # A tube of soft PVC whose bore is two thirds of its width, as a solid section that bends alike and weighs as much.
+    # Soft PVC tube with a bore of two thirds of its width, as a solid section of equal bending stiffness and mass.
     "garden hose": Material(1.2e7, 720.0, poisson_ratio=0.45, damping_time=1e-2),
-    # Steel links with air between them: it hardly stretches, and bends and twists nearly freely.
+    # Steel links: hardly stretches, bends and twists almost freely.
     "chain": Material(5.0e10, 3000.0, poisson_ratio=0.30, damping_time=1e-3, strands=1e6),
 }

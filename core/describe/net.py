@@ -1,7 +1,7 @@
-"""A net as the user describes it: points, segments between any two of them, their sections. Validated when made.
+"""Nets as the user describes them: points, segments between any two of them, their sections. Validated on construction.
 
-Where two segments meet, the net bends and twists there as a rod does; where three or more meet, it is a stiff joint that carries
-moments between all of them. Nets may have loops, loose ends and several parts.
+Where two segments meet, the net bends and twists as a rod does; where three or more meet, it has a stiff joint that transmits
+moments between all of them. Nets may have loops, free ends and several parts.
 """
 
 from __future__ import annotations
@@ -28,26 +28,24 @@ from ..errors import (
 )
 from .joining import join_curves
 from .material import SECTIONS, Circle, Material, Section, Stiffness
-from .rod import LEAST_CHI, given_stiffness, section_stiffness
+from .rod import LEAST_CHI, check_and_freeze, given_stiffness, section_stiffness
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Corde:
-    """What the explicit model `corde` needs beyond stiffness; the names are those of the paper (Spillmann and Teschner 2009)."""
+    """Parameters of the explicit model `corde` beyond stiffness, named as in Spillmann and Teschner 2009."""
 
-    alpha: float = 0.01  # how much of the inertia against turning across the tangent the segments' frames have
-    kappa: float | None = (
-        None  # N, of the constraint that keeps frames along the segments; None: the stretching stiffness
-    )
-    gamma_t: float = 0.0  # kg m/s, of the friction of stretching
-    gamma_r: float = 0.0  # kg m3/s, of the friction of bending and twisting
+    alpha: float = 0.01  # factor on the rotational inertia of the segments' frames across the tangent
+    kappa: float | None = None  # N, of the constraint that aligns frames with segments; None: the stretching stiffness
+    gamma_t: float = 0.0  # kg m/s, friction of stretching
+    gamma_r: float = 0.0  # kg m3/s, friction of bending and twisting
     inertia: float | None = (
         None  # kg m2 per m of the frames across the tangent before scaling; None: that of the section
     )
-    step: float | None = None  # s, the longest of the model's own steps; None: as long as is stable
-    substeps: int | None = None  # of the frames in each of them; None: one, or as few as are stable in a given step
+    step: float | None = None  # s, longest step of the model; None: the longest stable one
+    substeps: int | None = None  # steps of the frames per step; None: one, or as few as are stable in a given step
 
     def __post_init__(self) -> None:
         positive("alpha", self.alpha)
@@ -62,13 +60,13 @@ class Corde:
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """An elastic net. Make one with `Net.from_edges` or `Net.from_curves`; all arrays are read-only."""
+    """An elastic net. Create it with `Net.from_edges` or `Net.from_curves`; all arrays are read-only."""
 
-    points: Array  # (n, 3) where the points are at the start, m
-    edges: Ints  # (m, 2) the points at the ends of the segments
+    points: Array  # (n, 3) m, initial positions
+    edges: Ints  # (m, 2) points at the ends of the segments
     rest_points: Array  # (n, 3) the natural shape
     rest_lengths: Array  # (m,)
-    radii: Array  # (m, 2) half axes of the sections
+    radii: Array  # (m, 2) m, semi-axes of the sections
     stretch: Array  # (m,) EA, N
     bend: Array  # (m, 2) EI towards the first and the second director, N m2
     twist_stiffness: Array  # (m,) GJ, N m2
@@ -76,10 +74,10 @@ class Net:
     inertia_per_length: Array  # (m,) kg m
     damping_time: float  # s, Kelvin-Voigt
     director: Array | None  # (m, 3) first director of each segment in the natural shape; None: any
-    joint_stiffness: Array  # (n,) factor on the stiffness against bending and twisting at each point
-    point_mass: Array  # (n,) kg, on top of the segments'
-    break_force: Array  # (m,) N: a segment that is pulled harder breaks, and carries nothing any more
-    break_moment: Array  # (n,) N m: a segment whose moment at this point is larger comes loose there, like a hinge
+    joint_stiffness: Array  # (n,) factor on the bending and twisting stiffness at each point
+    point_mass: Array  # (n,) kg, in addition to that of the segments
+    break_force: Array  # (m,) N: tension at which a segment breaks; it then carries no force
+    break_moment: Array  # (n,) N m: moment at which a segment comes loose at this point, like a hinge
     corde: Corde = field(default_factory=Corde)
 
     @property
@@ -92,14 +90,14 @@ class Net:
 
     @property
     def length(self) -> float:
-        """Of all segments."""
+        """m, of all segments."""
         return float(self.rest_lengths.sum())
 
     def ends(self, edge: int) -> tuple[int, int]:
         return int(self.edges[edge, 0]), int(self.edges[edge, 1])
 
     def is_end(self, vertex: int) -> bool:
-        """Whether only one edge is there."""
+        """Whether only one edge meets this vertex."""
         return int((self.edges == vertex).sum()) == 1
 
     def edge_at(self, vertex: int) -> int:
@@ -129,12 +127,11 @@ class Net:
         break_moment: Any = np.inf,
         corde: Corde | None = None,
     ) -> Net:
-        """A net of segments `edges` (m, 2) between `points` (n, 3), as the edges of a mesh are.
+        """A net of segments `edges` (m, 2) between `points` (n, 3), like the edges of a mesh.
 
         Sections are round with `radius` (m; one number or one per segment), or `section`, made of `material`; or `stiffness` is
-        given directly (one, or one per segment). `rest` (n, 3) is the natural shape, as drawn if not given. `stiffness_scale`
-        (bending and twisting) and `density_scale` are per segment, `joint_stiffness` and `point_mass` (kg) per point.
-        """
+        given directly (one, or one per segment). `rest` (n, 3) is the natural shape, by default as drawn. `stiffness_scale`
+        (bending and twisting) and `density_scale` are per segment, `joint_stiffness` and `point_mass` (kg) per point."""
         x = _points("points", points)
         ends = _edges(edges, len(x))
         rest_x = x.copy() if rest is None else _points("rest", rest)
@@ -180,13 +177,7 @@ class Net:
             corde=corde or Corde(),
         )
         _check_corners(net)
-        for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
-            values = getattr(net, name)
-            if not np.all((values > 0.0) & np.isfinite(values)):
-                raise TendrilError(name, values, "bring moduli, density and radius into the range of doubles")
-        for value in vars(net).values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        check_and_freeze(net)
         return net
 
     @staticmethod
@@ -199,9 +190,9 @@ class Net:
         closed: bool | Sequence[bool] = False,
         **options: Any,
     ) -> Net:
-        """A net of curves, each (n, 3), tied together where they cross or touch: where two of them come nearer than `distance`
-        (m; the sum of their radii if not given). Other options are those of `from_edges`; those per segment or point must be one
-        number, because curves are cut where they are tied."""
+        """A net of curves, each (n, 3), joined where they come closer than `distance` (m; by default the sum of their radii).
+        Other options are those of `from_edges`; those per segment or point must be one number, because curves are split where
+        they are joined."""
         if distance is None:
             distance = 2.0 * positive("radius", radius, "m")
         joined = join_curves(curves, closed, positive("distance", distance, "m"))
@@ -258,7 +249,7 @@ def _check_lengths(name: str, lengths: Array, ends: Ints) -> None:
 
 
 def _check_corners(net: Net) -> None:
-    """A point with two segments must not fold back on itself: there is no joint to give it a direction."""
+    """Refuses points of two segments that fold back on themselves, because there is no joint to give them a direction."""
     degree = np.bincount(net.edges.ravel(), minlength=net.vertex_count)
     for name, x in (("points", net.points), ("rest", net.rest_points)):
         e = x[net.edges[:, 1]] - x[net.edges[:, 0]]
@@ -292,7 +283,7 @@ def _radii(radius: Any, section: Section | None, m: int) -> Array:
 def _values(
     name: str, value: Any, count: int, what: str, least: float, or_equal: bool, infinite: bool = False
 ) -> Array:
-    """One number for all or one for each."""
+    """One number for all, or one for each."""
     cure = f"give one number {'of at least' if or_equal else 'above'} {least:g}, or {count} of them, one per {what}"
     if dimensions(value) == 0:
         single = np.inf if infinite and value == np.inf else number(name, value, cure)

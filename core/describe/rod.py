@@ -1,4 +1,4 @@
-"""A rod as the user describes it: a polyline, its natural shape, its section along the way. Validated when made."""
+"""Rods as the user describes them: a polyline, its natural shape, its section along the way. Validated on construction."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ from ..errors import (
 )
 from .material import SECTIONS, Circle, Material, Rectangle, Section, Stiffness
 
-# Two edges that fold back onto each other have infinite curvature; chi = 1 + t.t' of a usable corner is above this.
+# Smallest chi = 1 + t.t' of a valid corner; edges that fold back onto each other have infinite curvature.
 LEAST_CHI = 1e-4
-# In adding up edges there is round-off.
+# Relative round-off allowance for sums of edge lengths.
 SLACK = 1e-9
-# Two points nearer to each other than this part of a mean edge are coincident.
+# Points closer than this fraction of the mean edge length count as coincident.
 COINCIDENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Rod:
-    """An elastic rod. Make one with `Rod.from_points`; all arrays are read-only.
+    """An elastic rod. Create it with `Rod.from_points`; all arrays are read-only.
 
-    Vertices are numbered along the rod; edge j runs from vertex j to vertex j + 1 (back to 0 on a closed rod).
-    """
+    Vertices are numbered along the rod; edge j runs from vertex j to vertex j + 1 (back to 0 on a closed rod)."""
 
-    points: Array  # (n, 3) where the vertices are at the start, m
-    rest_points: Array | None  # (n, 3) the natural shape, of which only the angles count; None: straight
-    rest_lengths: Array  # (m,) of the edges in the natural shape, m
+    points: Array  # (n, 3) m, initial positions
+    rest_points: Array | None  # (n, 3) natural shape, of which only the angles matter; None: straight
+    rest_lengths: Array  # (m,) m, edge lengths in the natural shape
     closed: bool
-    radii: Array  # (m, 2) half axes of the section per edge, for contact, drag and display, m
+    radii: Array  # (m, 2) m, semi-axes of the section per edge, for contact, drag and display
     stretch: Array  # (m,) EA per edge, N
     bend: Array  # (m, 2) EI towards the first and the second director, N m2
     twist_stiffness: Array  # (m,) GJ, N m2
@@ -54,8 +53,8 @@ class Rod:
     damping_time: float  # s, Kelvin-Voigt
     director: Array | None  # (3,) first director of edge 0, or (m, 3) of all edges; None: any
     rest_director: Array | None  # the same for the natural shape
-    twist: float  # rad: twist put into the rod at the start, spread evenly
-    rest_twist: float  # rad/m: twist of the natural shape beyond that of its directors
+    twist: float  # rad, initial twist, distributed evenly
+    rest_twist: float  # rad/m, twist of the natural shape in addition to that of its directors
 
     @property
     def vertex_count(self) -> int:
@@ -70,14 +69,14 @@ class Rod:
         return float(self.rest_lengths.sum())
 
     def ends(self, edge: int) -> tuple[int, int]:
-        """The vertices of an edge."""
+        """Vertices of an edge."""
         return edge, (edge + 1) % self.vertex_count
 
     def is_end(self, vertex: int) -> bool:
         return not self.closed and vertex in (0, self.vertex_count - 1)
 
     def edge_at(self, vertex: int) -> int:
-        """The edge after a vertex; the last one at the end of an open rod."""
+        """Edge after a vertex; the last edge at the end of an open rod."""
         return min(vertex, self.edge_count - 1)
 
     @staticmethod
@@ -101,12 +100,12 @@ class Rod:
     ) -> Rod:
         """A rod along `points` (n, 3).
 
-        Its section is round with `radius` (m; one number or one per vertex), or `section`, which `taper` scales along the rod (one
-        per vertex), made of `material`; or its `stiffness` is given directly (one, or one per edge) and `radius` then serves
-        contact and drag alone.
-        `rest` is the natural shape: "as drawn", "straight", or points (n, 3).
-        `density_scale` and `stiffness_scale` (bending and twisting) vary along the rod, one per vertex.
-        """
+        Its section is round with `radius` (m; one number or one per vertex), or `section`, scaled along the rod by `taper` (one
+        per vertex), made of `material`; or its `stiffness` is given directly (one, or one per edge), and `radius` is then only
+        used for contact and drag.
+
+        `rest` is the natural shape: "as drawn", "straight", or points (n, 3). `density_scale` and `stiffness_scale` (bending
+        and twisting) vary along the rod, one per vertex."""
         closed = flag("closed", closed)
         x = _polyline("points", points, closed)
         n = len(x)
@@ -126,7 +125,7 @@ class Rod:
         bend_scale = _to_edges(per_vertex("stiffness_scale", stiffness_scale, n), closed)
         mass_scale = _to_edges(per_vertex("density_scale", density_scale, n), closed)
         stretch, bend_1, bend_2, gj, mass, inertia = columns.T
-        with np.errstate(over="ignore"):  # what overflows is refused below
+        with np.errstate(over="ignore"):  # infinite values are refused below
             bend = np.stack([bend_1 * bend_scale, bend_2 * bend_scale], axis=1)
             gj, mass, inertia = gj * bend_scale, mass * mass_scale, inertia * mass_scale
         if damping_time is None:
@@ -148,16 +147,19 @@ class Rod:
             twist=number("twist", twist, "give a finite angle in rad"),
             rest_twist=number("rest_twist", rest_twist, "give a finite rate in rad/m"),
         )
-        for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
-            values = getattr(rod, name)
-            if not np.all((values > 0.0) & np.isfinite(values)):
-                raise TendrilError(
-                    name, values, "bring the moduli, the density and the radius into the range of doubles"
-                )
-        for value in vars(rod).values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        check_and_freeze(rod)
         return rod
+
+
+def check_and_freeze(described: object) -> None:
+    """Refuses stiffnesses and masses that overflow or vanish, and makes all arrays read-only."""
+    for name in ("stretch", "bend", "twist_stiffness", "mass_per_length", "inertia_per_length"):
+        values = getattr(described, name)
+        if not np.all((values > 0.0) & np.isfinite(values)):
+            raise TendrilError(name, values, "choose moduli, density and radius that give finite values above zero")
+    for value in vars(described).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
 
 
 def edges_of(x: Array, closed: bool) -> Array:
@@ -182,7 +184,7 @@ def _polyline(field: str, points: ArrayLike, closed: bool) -> Array:
     lengths = np.linalg.norm(edges_of(x, closed), axis=1)
     total = float(lengths.sum())
     if total == 0.0:
-        raise TendrilError(f"the length of {field}", total, "spread the points out: they all lie in one place")
+        raise TendrilError(f"the length of {field}", total, "spread the points out: they all coincide")
     if not SMALLEST_SIZE * (1.0 - SLACK) <= total <= LARGEST_SIZE * (1.0 + SLACK):
         raise TendrilError(
             f"the length of {field}",
@@ -238,7 +240,7 @@ def _radii(radius: Any, section: Section | None, taper: Any, n: int, closed: boo
 
 
 def section_stiffness(material: Material, radii: Array, section: Section | None = None) -> Array:
-    """Per edge, of sections like this one with half axes `radii`; elliptic ones if none is given."""
+    """(m, 6) stiffness per edge of sections like `section` with semi-axes `radii`; elliptic by default."""
     return material.stiffness_along(radii, isinstance(section, Rectangle))
 
 
@@ -247,7 +249,7 @@ def given_stiffness(stiffness: Stiffness | Sequence[Stiffness], m: int) -> Array
         return np.tile(_columns(stiffness), (m, 1))
     try:
         items = list(islice(stiffness, m + 1))  # it may be endless
-    except Exception:  # an iterator is the caller's code
+    except Exception:  # iterating runs the caller's code
         raise TendrilError("stiffness", stiffness, "give a Stiffness, or one per edge") from None
     if len(items) != m or not all(isinstance(item, Stiffness) for item in items):
         raise TendrilError("stiffness", stiffness, f"give one Stiffness, or {m} of them, one per edge")
@@ -282,5 +284,5 @@ def _directors(field: str, value: ArrayLike | None, x: Array, closed: bool) -> A
 
 def _rest_directors(value: ArrayLike | None, rest_x: Array | None, closed: bool) -> Array | None:
     if value is not None and rest_x is None:
-        raise TendrilError("rest_director", value, "a straight natural shape has no directors: use rest_twist instead")
+        raise TendrilError("rest_director", value, "a straight natural shape has no directors: use rest_twist")
     return None if rest_x is None else _directors("rest_director", value, rest_x, closed)

@@ -1,4 +1,4 @@
-"""Rotations as matrices: whether they are, and between two of them."""
+"""Rotation matrices: validation and interpolation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import Array
 
 
 def rotation_about(axis: Array, angle: Array) -> Array:
-    """(..., 3, 3) rotations about unit axes (..., 3) by angles (...): Rodrigues' formula."""
+    """(..., 3, 3) rotations about unit axes (..., 3) by angles (...), by Rodrigues' formula."""
     x, y, z = np.moveaxis(np.asarray(axis, dtype=np.float64), -1, 0)
     zero = np.zeros_like(x)
     k = np.stack([np.stack([zero, -z, y], -1), np.stack([z, zero, -x], -1), np.stack([-y, x, zero], -1)], -2)
@@ -19,7 +19,7 @@ def rotation_about(axis: Array, angle: Array) -> Array:
 
 
 def interpolate_rotations(start: Array, end: Array, at: float) -> Array:
-    """From start to end (..., 3, 3) along the shortest way, at the same rate throughout."""
+    """Interpolates from start to end (..., 3, 3) along the shortest rotation at a constant rate."""
     turn = end @ np.swapaxes(start, -1, -2)
     twice_sine = np.stack(
         [turn[..., 2, 1] - turn[..., 1, 2], turn[..., 0, 2] - turn[..., 2, 0], turn[..., 1, 0] - turn[..., 0, 1]], -1
@@ -27,7 +27,7 @@ def interpolate_rotations(start: Array, end: Array, at: float) -> Array:
     sine = 0.5 * np.linalg.norm(twice_sine, axis=-1)
     cosine = 0.5 * (np.trace(turn, axis1=-2, axis2=-1) - 1.0)
     angle = np.arctan2(sine, cosine)
-    # Towards a half turn the axis is best read from the symmetric part, cos + (1 - cos) a a^T, but for its sign.
+    # Near half a turn the axis follows best from the symmetric part, cos + (1 - cos) a a^T, except for its sign.
     symmetric = 0.5 * (turn + np.swapaxes(turn, -1, -2)) - cosine[..., None, None] * np.eye(3)
     column = np.argmax(np.diagonal(symmetric, axis1=-2, axis2=-1), axis=-1)
     half_turn = np.take_along_axis(symmetric, column[..., None, None], axis=-1)[..., 0]
@@ -42,7 +42,7 @@ def interpolate_rotations(start: Array, end: Array, at: float) -> Array:
 
 
 def are_rotations(matrices: Array) -> Any:
-    """Whether matrices (..., 3, 3) are rotations, but for round-off."""
-    m = np.clip(matrices, -2.0, 2.0)  # far out entries would overflow, and are wrong anyway
+    """Whether matrices (..., 3, 3) are rotations up to round-off."""
+    m = np.clip(matrices, -2.0, 2.0)  # large entries would overflow, and are invalid anyway
     product = np.einsum("...ki,...kj->...ij", m, m)
     return (np.abs(product - np.eye(3)).max(axis=(-1, -2)) <= 1e-4) & (np.linalg.det(m) > 0.0)

@@ -30,7 +30,7 @@ from .body import DEFAULT_FRICTION, Body
 from .fields import Field, check_fields
 from .net import Net
 from .rod import Rod
-from .shapes import Collider, Shape
+from .shapes import Collider, Shape, names_of
 
 MODELS = ("der", "der2008", "clothoid", "compact", "net", "corde")
 
@@ -190,12 +190,12 @@ class Scene:
         thickness: float = 0.0,
         path: Path | None = None,
     ) -> ColliderId:
-        """Adds something that rods can't pass: a Plane, Sphere, Capsule, Cylinder, Box or Mesh, with `thickness` (m) on top.
+        """Adds something that rods can't pass: a `Shape`, such as a Sphere or a Mesh, with `thickness` (m) on top.
 
         `path` moves it over time in seconds: it gives (position, rotation), where the rotation turns the shape as it was given.
         That of a mesh may also give all its vertices; a position then moves the mesh as a whole, beginning at (0, 0, 0)."""
         if not isinstance(shape, Shape):
-            raise TendrilError("shape", shape, "give a Plane, Sphere, Capsule, Cylinder, Box or Mesh")
+            raise TendrilError("shape", shape, f"give a {names_of(Shape)}")
         if path is not None and not callable(path):
             raise TendrilError("path", path, "give a function of time in seconds")
         self.colliders.append(

@@ -1,10 +1,11 @@
-"""Shapes of what rods can collide with, and of bodies. Each is checked when it is made."""
+"""Shapes of colliders and bodies, validated on construction."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,25 +23,25 @@ def size_of(field: str, value: Any) -> float:
     return size
 
 
-def near(field: str, value: Any, points: Array) -> Array:
-    """The points that a value gives, if none of them is too far out."""
+def within_range(field: str, value: Any, points: Array) -> Array:
+    """Returns the points if none is too far from the origin."""
     if np.abs(points).max() > 10.0 * LARGEST_SIZE:
         raise TendrilError(field, value, f"stay within {10.0 * LARGEST_SIZE:g} m of the origin")
     return points
 
 
-def place(field: str, value: Any) -> Array:
-    return near(field, value, vector(field, value))
+def position_vector(field: str, value: Any) -> Array:
+    return within_range(field, value, vector(field, value))
 
 
-def turn(value: Any) -> Array:
+def rotation_matrix(value: Any) -> Array:
     rotation = array("rotation", value, (3, 3), "give a rotation matrix (3, 3)")
     if not are_rotations(rotation):
         raise TendrilError("rotation", value, "give a rotation matrix: orthonormal columns, no mirror image")
     return rotation
 
 
-def settle(shape: object, **values: object) -> None:
+def set_frozen(shape: object, **values: object) -> None:
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
@@ -49,13 +50,13 @@ def settle(shape: object, **values: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Everything below it is solid; it has no end."""
+    """Infinite plane, solid below."""
 
     point: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        settle(self, point=place("point", self.point), normal=direction("normal", self.normal))
+        set_frozen(self, point=position_vector("point", self.point), normal=direction("normal", self.normal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +65,12 @@ class Sphere:
     position: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        settle(self, radius=size_of("radius", self.radius), position=place("position", self.position))
+        set_frozen(self, radius=size_of("radius", self.radius), position=position_vector("position", self.position))
 
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """What a capsule and a cylinder have in common; the length is along their own z axis."""
+    """Shared by capsule, cylinder and cone; the length is along the local z axis."""
 
     radius: float
     length: float
@@ -77,25 +78,25 @@ class _Round:
     rotation: ArrayLike = UPRIGHT
 
     def __post_init__(self) -> None:
-        settle(self, radius=size_of("radius", self.radius), length=size_of("length", self.length))
-        settle(self, position=place("position", self.position), rotation=turn(self.rotation))
+        set_frozen(self, radius=size_of("radius", self.radius), length=size_of("length", self.length))
+        set_frozen(self, position=position_vector("position", self.position), rotation=rotation_matrix(self.rotation))
 
 
 class Capsule(_Round):
-    """A cylinder of this length along its own z axis, with half spheres on top."""
+    """A cylinder of this length along its local z axis, with hemispherical caps."""
 
 
 class Cylinder(_Round):
-    """Of this length along its own z axis."""
+    """Length along the local z axis."""
 
 
 class Cone(_Round):
-    """Of this length along its own z axis: a disc of this radius below, the tip above, its position halfway up."""
+    """Length along the local z axis: base disc below, apex above, `position` halfway up."""
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """`size` are its three edges."""
+    """`size` are the lengths of its three edges."""
 
     size: ArrayLike
     position: ArrayLike = (0.0, 0.0, 0.0)
@@ -103,12 +104,17 @@ class Box:
 
     def __post_init__(self) -> None:
         size = np.array([size_of("size", value) for value in vector("size", self.size)])
-        settle(self, size=size, position=place("position", self.position), rotation=turn(self.rotation))
+        set_frozen(
+            self,
+            size=size,
+            position=position_vector("position", self.position),
+            rotation=rotation_matrix(self.rotation),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles. A closed mesh is solid on the side its normals point away from; an open one is a sheet with two sides."""
+    """Triangles. A closed mesh is solid on the side opposite to its normals; an open one is a two-sided sheet."""
 
     vertices: ArrayLike
     triangles: ArrayLike
@@ -120,7 +126,9 @@ class Mesh:
         vertices = array("vertices", self.vertices, (rows, 3), "give finite points as an array (n, 3)")
         if rows < 3:
             raise TendrilError("vertices", self.vertices, "give at least three points")
-        settle(self, vertices=near("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows))
+        set_frozen(
+            self, vertices=within_range("vertices", self.vertices, vertices), triangles=_triangles(self.triangles, rows)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +140,16 @@ class Hull:
     def __post_init__(self) -> None:
         cure = "give at least four points that do not lie in a plane, as an array (n, 3)"
         points = (
-            near("points", self.points, array("points", self.points, (None, 3), cure)) if _rows(self.points) else None
+            within_range("points", self.points, array("points", self.points, (None, 3), cure))
+            if _rows(self.points)
+            else None
         )
         if points is None or len(points) < 4:
             raise TendrilError("points", self.points, cure)
         spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
         if not spread[2] > 1e-6 * spread[0]:
             raise TendrilError("points", self.points, cure)
-        settle(self, points=points)
+        set_frozen(self, points=points)
 
 
 def _rows(value: Any) -> bool:
@@ -160,16 +170,22 @@ def _triangles(value: Any, vertices: int) -> NDArray[np.int64]:
     return np.asarray(triangles)
 
 
-Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # what a body can be
-Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
+Solid = Sphere | Capsule | Cylinder | Cone | Box | Hull | Mesh  # shapes of bodies
+Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh  # shapes of colliders
+
+
+def names_of(shapes: UnionType) -> str:
+    """The classes of `Solid` or `Shape`, for messages."""
+    *names, last = (shape.__name__ for shape in get_args(shapes))
+    return f"{', '.join(names)} or {last}"
 
 
 @dataclass(frozen=True)
 class Collider:
-    """Something rods can't pass. `path` gives its motion over time in seconds: (position, rotation), where the rotation turns the
-    shape as it was given; of a mesh also the vertices."""
+    """An obstacle for rods. `path` is its motion as a function of time in seconds: (position, rotation), where the rotation
+    applies to the shape as given; for a mesh also the vertices."""
 
     shape: Shape
     friction: float
-    thickness: float  # m, on top of its surface
+    thickness: float  # m, added to its surface
     path: Callable[[float], Any] | None = None

@@ -1,1 +1,1 @@
-"""Forces that act on rods from outside."""
+"""Kernels of external forces: air drag, force fields, noise."""

@@ -1,4 +1,4 @@
-"""Smooth noise in space: gradients at the corners of a lattice, blended (Perlin 2002)."""
+"""Smooth noise in space: interpolated gradients on a lattice (Perlin 2002)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import math
 from ..compile.jit import part
 from ..maths.geometry.frames import Vector
 
-OCTAVES = 3  # each half as large and twice as fine
+OCTAVES = 3  # each with half the amplitude and twice the frequency
 
 
 @part
-def scrambled(x: int, y: int, z: int, seed: int) -> int:
-    """A whole number that looks random, the same for the same corner."""
+def lattice_hash(x: int, y: int, z: int, seed: int) -> int:
+    """Pseudo-random hash of a lattice corner."""
     n = (x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (seed * 50331653)
     n = (n ^ (n >> 13)) * 1274126177 & 0x7FFFFFFF
     return (n ^ (n >> 16)) * 668265263 & 0x7FFFFFFF
 
 
 @part
-def slope(corner: int, x: float, y: float, z: float) -> float:
-    """One of twelve gradients, times the way from the corner."""
+def gradient_at(corner: int, x: float, y: float, z: float) -> float:
+    """One of twelve gradients, times the offset from the corner."""
     h = (corner >> 8) % 12
     a = x if h < 8 else y
     b = y if h < 4 else z
@@ -39,8 +39,8 @@ def noise(x: float, y: float, z: float, seed: int) -> float:
     for c in range(8):
         a, b, d = c & 1, (c >> 1) & 1, c >> 2
         share = (u if a else 1.0 - u) * (v if b else 1.0 - v) * (w if d else 1.0 - w)
-        corner = scrambled(int(i) + a, int(j) + b, int(k) + d, seed)
-        total += share * slope(corner, x - a, y - b, z - d)
+        corner = lattice_hash(int(i) + a, int(j) + b, int(k) + d, seed)
+        total += share * gradient_at(corner, x - a, y - b, z - d)
     return total
 
 
@@ -56,6 +56,6 @@ def octaves(x: float, y: float, z: float, seed: int) -> float:
 
 @part
 def turbulence(x: Vector, size: float, seed: int) -> Vector:
-    """Three of them, in whirls of a size."""
+    """Noise vector with eddies of the given size (m)."""
     a, b, c = x[0] / size, x[1] / size, x[2] / size
     return (octaves(a, b, c, seed), octaves(b, c, a, seed + 1), octaves(c, a, b, seed + 2))

@@ -1,4 +1,4 @@
-"""A field at the nearest point of a surface."""
+"""Force fields that act from the nearest point of a surface."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile.jit import kernel, part
+from ..compile.jit import kernel
 from ..errors import Array
 from ..maths.geometry.closest import closest_on_triangle, minus
-from ..maths.geometry.frames import Vector, cross, dot
-from .field_kernels import AXIS, PLACE, acceleration, unit
-
-
-@part
-def corner(vertices: Array, k: int) -> Vector:
-    return (vertices[k, 0], vertices[k, 1], vertices[k, 2])
+from ..maths.geometry.frames import cross, dot, unit
+from ..maths.linalg.small import get3
+from .field_kernels import AXIS, PLACE, acceleration
 
 
 def balls_around(vertices: Array, triangles: NDArray[np.int64]) -> Array:
-    """(m, 4) a ball around each triangle: centre and radius."""
+    """(m, 4) bounding sphere of each triangle: centre and radius."""
     corners = vertices[triangles]
     centres = corners.mean(axis=1)
     radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
@@ -39,8 +35,8 @@ def apply_surface(
     h: float,
     forces: Array,
 ) -> None:
-    """Adds the force of a field on points of some mass. `f` is its row, in which place and axis are written."""
-    nearest = 0  # neighbours on a rod are near the same triangle: it is tried first
+    """Adds the force of a field on points with mass. Place and axis are written to its row `f`."""
+    nearest = 0  # tried first, because neighbours on a rod are near the same triangle
     for i in range(len(x)):
         if mass[i] == 0.0:
             continue
@@ -51,11 +47,9 @@ def apply_surface(
             far = math.sqrt((p[0] - balls[k, 0]) ** 2 + (p[1] - balls[k, 1]) ** 2 + (p[2] - balls[k, 2]) ** 2)
             if far - balls[k, 3] >= best:
                 continue
-            a, b, c = (
-                corner(vertices, triangles[k, 0]),
-                corner(vertices, triangles[k, 1]),
-                corner(vertices, triangles[k, 2]),
-            )
+            a = get3(vertices, triangles[k, 0])
+            b = get3(vertices, triangles[k, 1])
+            c = get3(vertices, triangles[k, 2])
             share = closest_on_triangle(p, a, b, c)
             q = (
                 share[0] * a[0] + share[1] * b[0] + share[2] * c[0],

@@ -1,23 +1,31 @@
-"""The state of a block as a flat array; that of some of its rods, copied and put back."""
+"""Records of arrays: allocation, and the state of a block or of some of its rods, packed, copied and restored."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..errors import Array, Ints
 
+Record = TypeVar("Record", bound=NamedTuple)
+
+
+def zeros_of(kind: type[Record], default: tuple[int, ...], **shapes: tuple[int, ...]) -> Record:
+    """A record of zero arrays of shape `default`, except for those named in `shapes`."""
+    return kind._make(np.zeros(shapes.get(name, default)) for name in kind._fields)
+
 
 def rows_of(start: Ints, chosen: Ints) -> Ints:
-    """The rows of rods that have those from start[r] to start[r + 1]."""
+    """Rows start[r] ... start[r + 1] - 1 of the chosen rods r."""
     meant = np.zeros(len(start) - 1, np.bool_)
     meant[chosen] = True
     return np.flatnonzero(np.repeat(meant, np.diff(start)))
 
 
 def copy_rods(state: Sequence[Array], starts: Sequence[Ints], chosen: Ints) -> list[Array]:
-    """`starts` tells for each array which rows are whose."""
+    """Copies the rows of the chosen rods; `starts` are the starts of the rods in each array."""
     return [array[rows_of(start, chosen)] for array, start in zip(state, starts, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Where the holds of a scene are: along their paths, or on the way to where they were sent."""
+"""Prescribed motion of the holds of a scene: along paths, or interpolated to targets."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SPIN = OTHER
 
 
 class HoldMotion(Motion):
-    """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds at a moment."""
+    """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds."""
 
     def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[Array]) -> None:
-        """`ids` are the numbers of each block's holds."""
+        """`ids` are the indices of each block's holds."""
         count = len(scene.holds)
         self._holds = scene.holds
         self.position = np.zeros((count, 3))
@@ -29,7 +29,7 @@ class HoldMotion(Motion):
                 self.position[of_block] = block.hold_positions()
         super().__init__(self.position, np.tile(np.eye(3), (count, 1, 1)), np.zeros(count))
         self._guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
-        # Who has a path, by what it gives: (numbers, functions).
+        # Holds with a path, by what it returns: (indices, functions).
         self._pins = self._functions("pin", "slide")
         self._orients = self._functions("orient")
         self._clamps = self._functions("clamp", "slide clamp", "edge")
@@ -45,11 +45,11 @@ class HoldMotion(Motion):
         return 13 * len(self._holds)
 
     def state(self) -> Array:
-        """Where all holds are, as a flat array."""
+        """Poses of all holds, as a flat array."""
         return np.concatenate([now.ravel() for now in self._now])
 
     def restore(self, flat: Array) -> None:
-        """Goes back to where `state` was taken; what was aimed at is forgotten."""
+        """Restores the poses of `state` and drops all targets."""
         count = len(self._holds)
         for now, part in zip(self._now, np.split(flat, [3 * count, 12 * count]), strict=True):
             now[:] = part.reshape(now.shape)
@@ -57,14 +57,14 @@ class HoldMotion(Motion):
 
     @property
     def uneven(self) -> bool:
-        """True if holds move through the frame in another way than straight on."""
+        """True if holds do not move linearly through the frame."""
         return self._guided or (self._moving and not np.array_equal(self._from[ROTATION], self._to[ROTATION]))
 
     def poses(self) -> tuple[Array, Array, Array]:
         return self._now
 
     def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
-        """Says where holds are to be at the end of the frame."""
+        """Sets targets of holds for the end of the frame."""
         depth = dimensions(hold)
         index = np.atleast_1d(np.asarray(hold)) if depth >= 0 else np.zeros(0)
         if index.ndim != 1 or index.dtype.kind not in "iu" or np.any((index < 0) | (index >= len(self._holds))):
@@ -90,24 +90,24 @@ class HoldMotion(Motion):
 
     def follow_paths(self, time: float) -> None:
         numbers, functions = self._pins
-        self._take(POSITION, numbers, [function(time) for function in functions], are_places)
+        self._set_valid(POSITION, numbers, [function(time) for function in functions], are_places)
         numbers, functions = self._orients
-        self._take(ROTATION, numbers, [function(time) for function in functions], are_rotations)
+        self._set_valid(ROTATION, numbers, [function(time) for function in functions], are_rotations)
         numbers, functions = self._clamps
         pairs = [function(time) for function in functions]
         pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
-        self._take(POSITION, numbers, [pair[0] for pair in pairs], are_places)
-        self._take(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
+        self._set_valid(POSITION, numbers, [pair[0] for pair in pairs], are_places)
+        self._set_valid(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
         numbers, functions = self._spins
-        self._take(SPIN, numbers, [function(time) for function in functions], np.isfinite)
+        self._set_valid(SPIN, numbers, [function(time) for function in functions], np.isfinite)
 
-    def _take(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
-        """Puts things to where values say, those that are finite, fit and are good."""
+    def _set_valid(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
+        """Sets finite and valid values at once; others are ignored."""
         if not values:
             return
         shape = self._now[which].shape[1:]
         try:
-            block = np.array(values)  # nearly always all are well-formed: all at once
+            block = np.array(values)  # fast path: all values are well-formed
         except (TypeError, ValueError, OverflowError):
             block = np.zeros(0)
         if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
@@ -122,7 +122,7 @@ class HoldMotion(Motion):
 
 
 def usable(value: Any, shape: tuple[int, ...]) -> Array | None:
-    """A value from a function of the user's, if it is finite and fits."""
+    """The return value of a user's function as an array, or None if it is not finite or has another shape."""
     try:
         return array("value", value, shape, "give finite numbers")
     except TendrilError:

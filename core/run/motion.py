@@ -1,4 +1,4 @@
-"""Things on their way through a frame: evenly to where they were sent, or along functions of time."""
+"""Prescribed motion during a frame: linear to a target, or along functions of time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from ..describe.rotations import interpolate_rotations
 from ..errors import Array
 
-POSITION, ROTATION, OTHER = 0, 1, 2  # what there is of things; each in an array of its own
+POSITION, ROTATION, OTHER = 0, 1, 2  # properties, each in its own array
 
 
 class Motion(ABC):
-    """Positions, rotations and one more property of things: now, where the frame began, and where it is to end."""
+    """Positions, rotations and one more property: now, at the start and at the end of the frame."""
 
     def __init__(self, position: Array, rotation: Array, other: Array) -> None:
-        """The arrays are kept, and hold what is now."""
+        """The arrays are kept, and hold the current values."""
         self._now = (position, rotation, other)
         self._stop()
 
@@ -25,16 +25,16 @@ class Motion(ABC):
         self._moving = False
 
     def _put(self, which: int, rows: Any, values: Array) -> None:
-        """There at once, and sent nowhere else."""
+        """Sets values immediately, including start and target."""
         for arrays in (self._now, self._from, self._to):
             arrays[which][rows] = values
 
     def advance(self, at: float, time: float) -> None:
-        """To a fraction of the frame, which is at that time."""
+        """Advances to the fraction `at` of the frame, which is at `time` (s)."""
         if self._moving:
             for which, (now, begin, end) in enumerate(zip(self._now, self._from, self._to, strict=True)):
                 if at == 1.0:
-                    now[:] = end  # to the last bit
+                    now[:] = end  # bit-identical
                 elif which == ROTATION:
                     now[:] = interpolate_rotations(begin, end, at)
                 else:
@@ -42,10 +42,10 @@ class Motion(ABC):
         self.follow_paths(time)
 
     def arrive(self) -> None:
-        """The frame is over: what was sent somewhere is there."""
+        """Ends the frame at the targets."""
         if self._moving:
             self._stop()
 
     @abstractmethod
     def follow_paths(self, time: float) -> None:
-        """Calls the functions of time. What they give is taken if it is usable, otherwise things stay where they are."""
+        """Calls the functions of time. Unusable return values are ignored."""

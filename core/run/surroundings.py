@@ -1,4 +1,4 @@
-"""What acts on rods from outside: gravity, loads, force fields, the air. All but the loads may change from frame to frame."""
+"""External influences on rods: gravity, loads, force fields, air. All except the loads may change from frame to frame."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ class Surroundings:
             k = counts[place.block]
             self._rods.append((place.block, slice(int(starts[k]), int(starts[k + 1]))))
             counts[place.block] += 1
-        self._lightness: list[Array | None] = [None] * len(
-            blocks
-        )  # (samples, 1) how much gravity counts; None: as it is
-        self._fields: list[tuple[tuple[int, ...] | None, Array]] = []  # rods, and the numbers of what acts on them
+        # (samples, 1) factor on gravity; None: 1
+        self._gravity_weights: list[Array | None] = [None] * len(blocks)
+        self._fields: list[tuple[tuple[int, ...] | None, Array]] = []  # rods, and the rows of their fields
         self._surfaces: list[Field] = []
         self.change(fields=scene.fields)
 
     @property
     def uneven(self) -> bool:
-        """True if forces differ from substep to substep."""
+        """True if forces vary between substeps."""
         return self._timed or self._has_fields
 
     @property
@@ -65,12 +64,12 @@ class Surroundings:
         fields: Sequence[Field] | None = None,
         gravity_weights: Mapping[RodId, float] | None = None,
     ) -> None:
-        """From now on. What is not given stays; of gravity's weights, those of rods that are not named are 1."""
+        """Changes settings from now on; omitted ones stay. Gravity weights of rods that are not named become 1."""
         new_gravity = self.gravity if gravity is None else vector("gravity", gravity)
         new_wind = self.wind if wind is None else vector("wind", wind)
         new_air = self.air_density if air_density is None else not_negative("air_density", air_density, "kg/m^3")
         new_drag = self.drag if drag is None else not_negative("drag", drag, "1/s")
-        new_weights = self._lightness if gravity_weights is None else self._weights_of_samples(gravity_weights)
+        new_weights = self._gravity_weights if gravity_weights is None else self._sample_weights(gravity_weights)
         if fields is not None:
             found = check_fields(fields, len(self._rods))
             together: dict[tuple[int, ...] | None, list[Array]] = {}
@@ -80,9 +79,9 @@ class Surroundings:
             self._fields = [(rods, np.concatenate(packed)) for rods, packed in together.items()]
             self._surfaces = [field for field in found if field.shape == "surface"]
         self.gravity, self.wind, self.air_density, self.drag = new_gravity, new_wind, new_air, new_drag
-        self._lightness = new_weights
+        self._gravity_weights = new_weights
 
-    def _weights_of_samples(self, of_rods: Mapping[RodId, float]) -> list[Array | None]:
+    def _sample_weights(self, of_rods: Mapping[RodId, float]) -> list[Array | None]:
         found: list[Array | None] = [None] * len(self._blocks)
         for rod, weight in of_rods.items():
             block, rows = self._rods[whole("rod", rod, 0, len(self._rods) - 1)]
@@ -93,41 +92,42 @@ class Surroundings:
         return found
 
     def act(self, time: float, h: float) -> None:
-        """Writes the forces of a moment, for a step of length h."""
+        """Writes the forces at a time, for a step of length h."""
         masses = self._masses() if self._has_fields else []
-        for block, forces, weights in zip(self._blocks, self.forces, self._lightness, strict=True):
+        for block, forces, weights in zip(self._blocks, self.forces, self._gravity_weights, strict=True):
             block.weight(self.gravity, forces, WHOLE if weights is None else weights)
         for force, block_number, row in self._loads:
-            f = usable(
-                force(time) if callable(force) else force, (3,)
-            )  # a function of the user's may fail: then no load
+            # a user's function may return an unusable value: no load then
+            f = usable(force(time) if callable(force) else force, (3,))
             if f is not None:
                 self.forces[block_number][row] += f
         if masses:
-            self._act_by_fields(h, masses)
+            self._add_fields(h, masses)
 
     def _masses(self) -> list[Array]:
-        """(samples,) of all blocks: rods may grow. Before gravity acts: a block keeps in mind what weight it told last."""
+        """(samples,) kg, of all blocks, because rods may grow. Call before gravity is applied: a block remembers the last
+        weight it reported."""
         found = []
         for block, forces in zip(self._blocks, self.forces, strict=True):
             block.weight(np.array([1.0, 0.0, 0.0]), forces)
             found.append(forces[:, 0].copy())
         return found
 
-    def _act_by_fields(self, h: float, masses: Sequence[Array]) -> None:
-        from ..forces.field_kernels import apply_fields  # here: most scenes have none, and need not compile it
+    def _add_fields(self, h: float, masses: Sequence[Array]) -> None:
+        # imported here, because most scenes have no fields and need not compile the kernels
+        from ..forces.field_kernels import apply_fields
 
         for number_of_block, (block, forces, mass) in enumerate(zip(self._blocks, self.forces, masses, strict=True)):
             x, v = np.ascontiguousarray(block.positions()), np.ascontiguousarray(block.velocities())
             starts = np.asarray(block.sample_start)
             number_in_rod = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
             for rods, fields in self._fields:
-                apply_fields(fields, number_in_rod, x, v, self._of_rods(rods, number_of_block, mass), h, forces)
+                apply_fields(fields, number_in_rod, x, v, self._masses_of(rods, number_of_block, mass), h, forces)
             for field in self._surfaces:
-                _act_from_surface(field, x, v, self._of_rods(field.rods, number_of_block, mass), h, forces)
+                _add_surface_field(field, x, v, self._masses_of(field.rods, number_of_block, mass), h, forces)
 
-    def _of_rods(self, rods: Sequence[RodId] | None, block: int, mass: Array) -> Array:
-        """Only of these rods; what has no mass feels no field."""
+    def _masses_of(self, rods: Sequence[RodId] | None, block: int, mass: Array) -> Array:
+        """Masses of these rods only; fields do not act on points without mass."""
         if rods is None:
             return mass
         chosen = np.zeros_like(mass)
@@ -138,7 +138,7 @@ class Surroundings:
         return chosen
 
 
-def _act_from_surface(field: Field, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
+def _add_surface_field(field: Field, x: Array, v: Array, mass: Array, h: float, forces: Array) -> None:
     from ..forces.surface_kernels import apply_surface, balls_around
 
     vertices, triangles = np.asarray(field.vertices), np.asarray(field.triangles)

@@ -1,11 +1,9 @@
 """Frames on disk: append-only, checked, resumable, memory-mapped.
 
-A file is a header and then records of one size, so frame k lies at a known place. All numbers are little-endian.
-
+A file consists of a header and records of equal size, so that frame k is at a known offset. All numbers are little-endian.
     header   magic 8s, version u32, state size u64, first frame i64, fingerprint 128s, crc32 of all before u32
     record   magic 4s, crc32 of the state u32, frame number i64, state: float64 times state size
-
-A kill loses at most the record in work: what is cut short or damaged at the end is dropped when the file is opened.
+A kill loses at most the record being written: truncated or damaged records at the end are dropped when the file is opened.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ FilePath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class _Header:
-    """What a cache says about itself; checked when made, be it from a call or from a file."""
+    """Header fields, validated on construction, whether from a call or from a file."""
 
     fingerprint: str
     state_size: int
@@ -64,10 +62,10 @@ class _Header:
     @staticmethod
     def unpack(data: bytes, path: Path) -> _Header:
         if len(data) < _HEADER.size or not data.startswith(_MAGIC):
-            raise TendrilError("cache", str(path), "this is not a cache of Tendril: name another file")
+            raise TendrilError("cache", str(path), "this is not a Tendril cache: name another file")
         _, version, state_size, first_frame, fingerprint, crc = _HEADER.unpack(data)
         if version != VERSION:
-            cure = f"it is of format {version} and this is Tendril with format {VERSION}: bake it again"
+            cure = f"it has format {version} but this version of Tendril needs format {VERSION}: bake it again"
             raise TendrilError("cache", str(path), cure)
         damaged = TendrilError("cache", str(path), "its header is damaged: delete it and bake again")
         if crc != zlib.crc32(data[:-4]):
@@ -79,7 +77,7 @@ class _Header:
 
 
 class FrameCache:
-    """The states of successive frames in a file. Made by `create` or `open`; use it in a `with`, or close it."""
+    """States of consecutive frames in a file. Created by `create` or `open`; use it in a `with` statement, or close it."""
 
     def __init__(self, path: Path, file: FileIO, header: _Header, lock: WriterLock | None) -> None:
         self.path = path
@@ -89,7 +87,7 @@ class FrameCache:
         self._mapping: mmap.mmap | None = None
         self._record_size = _RECORD_HEAD.itemsize + 8 * header.state_size
         size = os.fstat(file.fileno()).st_size
-        # The header may promise states of any size: nothing is believed that the file's length doesn't bear out.
+        # The header may claim any state size; only the file's length decides how many records there are.
         self._count = (size - _HEADER.size) // self._record_size
         self._count = self._count_without_bad_tail()
         if lock is not None and size > self._end:
@@ -98,10 +96,10 @@ class FrameCache:
 
     @staticmethod
     def create(path: FilePath, fingerprint: str, state_size: int, first_frame: int) -> FrameCache:
-        """A new cache without frames, to be appended to. The file appears at once and whole, or not at all."""
+        """A new, empty cache for appending. The file appears at once and complete, or not at all."""
         header = _Header(fingerprint, state_size, first_frame)
         target = _resolve(path)
-        with ExitStack() as undo, _said_plainly(target):
+        with ExitStack() as undo, _plain_errors(target):
             lock = WriterLock(target)
             undo.callback(lock.release)
             if os.path.lexists(target):
@@ -116,12 +114,9 @@ class FrameCache:
 
     @staticmethod
     def open(path: FilePath, fingerprint: str | None = None, *, writable: bool = False) -> FrameCache:
-        """An existing cache, to be read, or with `writable` to be appended to as well.
-
-        It must have the given fingerprint, if one is given.
-        """
+        """An existing cache, for reading, or with `writable` also for appending. If a fingerprint is given, it must match."""
         target = _resolve(path)
-        with ExitStack() as undo, _said_plainly(target):
+        with ExitStack() as undo, _plain_errors(target):
             if not stat.S_ISREG(os.stat(target).st_mode):
                 raise TendrilError("cache", str(target), "this is not a file: name another")
             lock = None
@@ -148,45 +143,45 @@ class FrameCache:
 
     @property
     def frames(self) -> range:
-        """The numbers of the frames it holds. Opened for reading it holds what it held then, whoever appends since."""
+        """Frame numbers in the cache. A cache opened for reading keeps those it had then, even if another process appends."""
         first = self._header.first_frame
         return range(first, first + self._count)
 
     @property
     def last(self) -> int | None:
-        """The number of the last frame; None while there is no frame."""
+        """Number of the last frame; None while there is none."""
         return self.frames[-1] if self._count else None
 
     def append(self, frame_number: int, state: ArrayLike) -> None:
-        """Writes one more frame. It is out of this process, and safe from its end, when this returns."""
+        """Appends one frame. When this returns, the frame has left the process and survives its end."""
         self._check_writable()
         following = self.frames.stop
         if whole("frame_number", frame_number, -_LARGEST_FRAME) != following:
-            raise TendrilError("frame_number", frame_number, f"frames follow one another: the next is {following}")
+            raise TendrilError("frame_number", frame_number, f"frames must be consecutive: the next is {following}")
         values = array("state", state, (self.state_size,), f"give an array of {self.state_size} numbers")
         payload = values.astype("<f8", copy=False).tobytes()
         head = np.array((_RECORD_MAGIC, zlib.crc32(payload), following), dtype=_RECORD_HEAD)
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             self._file.seek(self._end)
             rest = memoryview(head.tobytes() + payload)
             while rest:
                 rest = rest[self._file.write(rest) :]
-        # Only now: an interrupted write is written over by the next.
+        # Only now, so that the next write overwrites an interrupted one.
         self._count += 1
 
     def read(self, frame_number: int) -> Array:
-        """The state of a frame, checked: a read-only view of the file, which stays good when the cache is closed."""
+        """State of a frame, with its checksum verified: a read-only view of the file, valid after the cache is closed."""
         number = self._held(frame_number)
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             if not self._is_good(number):
                 raise TendrilError("frame_number", number, "this frame is damaged in the cache: bake again from it on")
             return self._view(number, self.state_size)
 
     def head(self, frame_number: int, count: int) -> Array:
-        """The first numbers of a frame's state, as they are: for who has a check sum of his own, and wants to read no more."""
+        """The first `count` numbers of a frame's state, unverified: for callers with their own checksum that read no more."""
         number = self._held(frame_number)
         count = whole("count", count, 0, self.state_size)
-        with _said_plainly(self.path):
+        with _plain_errors(self.path):
             return self._view(number, count)
 
     def _held(self, frame_number: int) -> int:
@@ -200,13 +195,13 @@ class FrameCache:
         return np.frombuffer(self._map(), "<f8", count, self._offset(number) + _RECORD_HEAD.itemsize)
 
     def truncate_after(self, frame: int) -> None:
-        """Forgets all frames after this one."""
+        """Drops all frames after this one."""
         self._check_writable()
         keep = whole("frame", frame, self._header.first_frame - 1) - self._header.first_frame + 1
         if keep >= self._count:
             return
-        # A shorter copy takes the file's place: to cut the file itself would pull it from under the views into it.
-        with _said_plainly(self.path):
+        # A shorter copy replaces the file: truncating it in place would invalidate the views into it.
+        with _plain_errors(self.path):
             with _replacing(self.path) as new:
                 self._file.seek(0)
                 _copy(self._file, new, _HEADER.size + keep * self._record_size)
@@ -218,7 +213,7 @@ class FrameCache:
     def close(self) -> None:
         self._mapping = None
         if not self._file.closed:
-            with _said_plainly(self.path):
+            with _plain_errors(self.path):
                 if self._lock is not None:
                     os.fsync(self._file.fileno())
                 self._file.close()
@@ -245,15 +240,17 @@ class FrameCache:
         if self._lock is None or self._file.closed:
             raise TendrilError("cache", str(self.path), "it is not open for writing: open it with writable=True")
         if not self._lock.is_held:
-            raise TendrilError("cache", str(self.path), "its lock file is gone, another may write it: open it anew")
+            raise TendrilError(
+                "cache", str(self.path), "its lock file is gone and another process may write it: open it again"
+            )
 
     def _map(self) -> mmap.mmap:
-        """The file up to the last frame, in memory. Touching it beyond the file's end would kill the process, so the
-        length is looked at each time: another program may have cut the file."""
+        """Maps the file up to the last frame. Accessing it beyond the file's end would kill the process, so the length is
+        checked each time: another program may have truncated the file."""
         if self._file.closed:
             raise TendrilError("cache", str(self.path), "it is closed: open it again")
         if os.fstat(self._file.fileno()).st_size < self._end:
-            raise TendrilError("cache", str(self.path), "the file was cut short meanwhile: open it again")
+            raise TendrilError("cache", str(self.path), "the file was truncated by another program: open it again")
         if self._mapping is None or len(self._mapping) < self._end:
             try:
                 self._mapping = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)
@@ -269,7 +266,7 @@ class FrameCache:
         return bool(head["magic"] == _RECORD_MAGIC and head["frame"] == number and head["crc"] == crc)
 
     def _count_without_bad_tail(self) -> int:
-        """How many frames there are up to the last good one: a few steps back at most, unless the file is no cache."""
+        """Number of frames up to the last valid one: only a few steps back, unless the file is not a cache."""
         count, stride = self._count, 1
         first = self._header.first_frame
         while count > 0:
@@ -293,8 +290,8 @@ def _resolve(path: FilePath) -> Path:
 
 
 @contextmanager
-def _said_plainly(path: Path) -> Iterator[None]:
-    """What the system refuses, a full disk for instance, is told in one sentence too."""
+def _plain_errors(path: Path) -> Iterator[None]:
+    """Reports errors of the operating system, such as a full disk, in one sentence."""
     try:
         yield
     except FileNotFoundError:
@@ -306,7 +303,7 @@ def _said_plainly(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[FileIO]:
-    """A new file that takes the place of `path` when all went well. Whoever calls it holds the lock."""
+    """A new file that replaces `path` on success. The caller holds the lock."""
     new = path.with_name(path.name + ".new")
     try:
         with FileIO(new, "w") as file:
@@ -323,7 +320,7 @@ def _copy(source: FileIO, target: FileIO, size: int) -> None:
     while size > 0:
         piece = source.read(min(size, 1 << 22))
         if not piece:
-            raise OSError("the file was cut short meanwhile")
+            raise OSError("the file was truncated by another program")
         size -= len(piece)
         rest = memoryview(piece)
         while rest:

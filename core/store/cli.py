@@ -1,6 +1,6 @@
-"""`python -m tendril ...`: bake, export and run scenes from the command line.
+"""`python -m tendril ...`: bakes, exports and runs scenes from the command line.
 
-Results go to stdout, progress and errors to stderr: an error is one sentence and exit code 2.
+Results go to stdout, progress and errors to stderr; an error is one sentence and exit code 2.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..compile.version import VERSION
 from ..describe.scene import MODELS, Scene
 from ..errors import TendrilError
 from .cache import FrameCache
-from .scene_file import blaming, load_scene
+from .scene_file import load_scene, scene_errors
 
 if TYPE_CHECKING:
     from ..run.frame import Frame
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Command = Callable[[argparse.Namespace], int]
 
 BAD_INPUT = 2
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+INTERRUPTED = 130  # as in shells: 128 + SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {shlex.join(rest)}")
     command: Command = chosen.command
     try:
-        with blaming(getattr(chosen, "scene", "")):
+        with scene_errors(getattr(chosen, "scene", "")):
             return command(chosen)
     except (TendrilError, OSError) as error:
         print(f"tendril: {error}", file=sys.stderr)
@@ -69,32 +69,32 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=command)
         return sub
 
-    add("info", info, "Versions, cores, where compiled code is kept, models.")
+    add("info", info, "Versions, cores, location of compiled code, models.")
 
     sub = add("run", run, "Simulate without writing and print energies and diagnostics.")
     _add_simulation_arguments(sub, frames=(1, 48))
-    sub.add_argument("--every", type=int, metavar="N", help="print every so many frames (default: some 20 rows)")
+    sub.add_argument("--every", type=int, metavar="N", help="print every N-th frame (default: about 20 rows)")
 
-    sub = add("bake", bake, "Simulate into a cache file, or go on where that file ends.")
+    sub = add("bake", bake, "Simulate into a cache file, or continue where that file ends.")
     _add_simulation_arguments(sub, frames=(1, 120))
-    sub.add_argument("--cache", required=True, metavar="FILE", help="the file the frames are appended to")
+    sub.add_argument("--cache", required=True, metavar="FILE", help="file to which the frames are appended")
 
     sub = add("export", export, "Write the positions of a cache as arrays: frames, times, rod_0, rod_1, ...")
     sub.add_argument("cache", metavar="CACHE")
     sub.add_argument("out", metavar="OUT.npz")
     sub.add_argument("--scene", required=True, metavar="SCENE", help="the scene the cache was baked from")
 
-    sub = add("experiment", experiment, "Repeat an experiment of the papers: numbers as a table, moments as a picture.")
-    sub.add_argument("name", nargs="?", metavar="NAME", help="which one; --list shows them")
+    sub = add(
+        "experiment", experiment, "Reproduce an experiment of the papers: numbers as a table, moments as a picture."
+    )
+    sub.add_argument("name", nargs="?", metavar="NAME", help="name of the experiment; --list shows all")
     sub.add_argument("--list", action="store_true", help="names, titles and sources of all experiments")
     sub.add_argument("--out", default="out", metavar="FOLDER", help="where NAME.png is written (out)")
     sub.add_argument("--plot", metavar="FILE", help="write the picture to this file instead")
-    sub.add_argument("--no-picture", action="store_true", help="numbers alone")
-    sub.add_argument(
-        "--model", metavar="MODEL", help="of the rods, where there is a choice; NAME_MODEL.png is written then"
-    )
+    sub.add_argument("--no-picture", action="store_true", help="print the numbers only")
+    sub.add_argument("--model", metavar="MODEL", help="rod model, where there is a choice; writes NAME_MODEL.png")
 
-    add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # it reads its words itself
+    add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # parses its arguments itself
     return parser
 
 
@@ -108,7 +108,7 @@ def _add_simulation_arguments(sub: argparse.ArgumentParser, frames: tuple[int, i
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides about the bits of a frame, besides the scene. Written into the fingerprint in readable form."""
+    """Settings that determine the bits of a frame, besides the scene. Written to the fingerprint in readable form."""
 
     frame_rate: float
     substeps: int
@@ -123,7 +123,7 @@ class Settings:
 
     @staticmethod
     def parse(fingerprint: str) -> tuple[str, Settings]:
-        """The scene's digest and the settings that a fingerprint was made of."""
+        """The scene's digest and the settings of a fingerprint."""
         try:
             scene_digest, frame_rate, substeps, integrator = fingerprint.split(maxsplit=3)
             return scene_digest, Settings(float(frame_rate), int(substeps), integrator)
@@ -150,7 +150,7 @@ def bake(chosen: argparse.Namespace) -> int:
         if cache.last is None:
             cache.append(first, sim.state())
         elif cache.last < last:
-            print(f"{chosen.cache} holds frames up to {cache.last}: going on from there.", file=sys.stderr)
+            print(f"{chosen.cache} holds frames up to {cache.last}: continuing from there.", file=sys.stderr)
             sim.restore(cache.read(cache.last), cache.last)
         progress = Progress(cache.frames.stop, last)
         troubled = 0
@@ -163,7 +163,9 @@ def bake(chosen: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             progress.end()
             again = shlex.join(["python", "-m", "tendril", *chosen.words])
-            print(f"Stopped; {chosen.cache} is good up to frame {cache.last}. To go on: {again}", file=sys.stderr)
+            print(
+                f"Stopped; {chosen.cache} is complete up to frame {cache.last}. To continue: {again}", file=sys.stderr
+            )
             return INTERRUPTED
         progress.end()
         print(f"{chosen.cache}: frames {cache.frames[0]} to {cache.last}{_trouble(troubled)}")
@@ -171,7 +173,7 @@ def bake(chosen: argparse.Namespace) -> int:
 
 
 def _cache_for(file: str, digest: str, settings: Settings, sim: Simulation, first: int) -> FrameCache:
-    """The cache to append to: a new one, or the one that an earlier bake of the same scene left."""
+    """The cache to append to: a new one, or that of an earlier bake of the same scene."""
     if not os.path.lexists(file):
         return FrameCache.create(file, settings.fingerprint(digest), sim.state_size, first)
     with FrameCache.open(file) as cache:
@@ -222,7 +224,7 @@ def export(chosen: argparse.Namespace) -> int:
 
 
 def _save(out: Path, **arrays: np.ndarray[Any, Any]) -> None:
-    """Whole or not at all: a file of that name is replaced only when the new one is there."""
+    """Complete or not at all: an existing file is only replaced when the new one is complete."""
     new = out.with_name(out.name + ".new")
     try:
         with new.open("wb") as file:
@@ -290,10 +292,10 @@ def info(_: argparse.Namespace) -> int:
 
 
 def experiment(chosen: argparse.Namespace) -> int:
-    """0 if all numbers are as expected, 1 if not."""
+    """Returns 0 if all numbers are as expected, else 1."""
     try:
-        table = importlib.import_module("..sample_scenes.experiments", __package__).TABLE
-        command = importlib.import_module("..sample_scenes.experiments.command", __package__)
+        table = importlib.import_module("...sample_scenes.experiments", __package__).TABLE
+        command = importlib.import_module("...sample_scenes.experiments.command", __package__)
     except ModuleNotFoundError as error:
         if "sample_scenes" not in (error.name or ""):
             raise
@@ -320,7 +322,7 @@ def experiment(chosen: argparse.Namespace) -> int:
 
 def bench(chosen: argparse.Namespace) -> int:
     try:
-        module = importlib.import_module("..bench", __package__)
+        module = importlib.import_module("...bench", __package__)
         start: Callable[[Sequence[str]], int | None] = module.main
     except (ImportError, AttributeError):
         raise TendrilError("bench", "not installed", "run it from the source of Tendril, where `bench/` is") from None
@@ -335,7 +337,7 @@ def _frames(chosen: argparse.Namespace) -> tuple[int, int]:
 
 
 class Progress:
-    """One line that is written over in a terminal; ten lines in a log."""
+    """A single line rewritten in a terminal; ten lines in a log."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first = first

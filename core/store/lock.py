@@ -1,6 +1,6 @@
-"""One writer per file: a lock file beside it that names the process which writes.
+"""One writer per file: a lock file beside it names the writing process.
 
-Plain files work alike on every system. A lock whose process is gone is taken over, so a kill needs no cleaning up.
+Plain files work alike on every system. A lock whose process is gone is taken over, so that a kill needs no clean-up.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 from ..errors import TendrilError
 
-# What takes an instant, and has not happened after this many seconds, was ended by a kill in between.
-_LONG_AGO = 10.0
+# s: an instantaneous operation that takes longer was interrupted by a kill
+_STALE_AFTER = 10.0
 
-_held: set[str] = set()  # the owners, as they stand in the locks, that live in this process
+_held: set[str] = set()  # owners, as written to the locks, that live in this process
 
 
 class WriterLock:
-    """Held from when it is made until `release`, or until nobody has it any more."""
+    """Held from construction until `release` or garbage collection."""
 
     def __init__(self, target: Path) -> None:
         self.path = target.with_name(target.name + ".lock")
@@ -36,13 +36,13 @@ class WriterLock:
 
     @property
     def is_held(self) -> bool:
-        """False once somebody has removed the lock file, or has taken it over."""
+        """False once the lock file has been removed or taken over."""
         return bool(self._release.alive) and _read(self.path) == self._owner
 
     def _acquire(self) -> int:
-        for _ in range(100):  # each turn another process was quicker to take over the same abandoned lock
+        for _ in range(100):  # each turn another process was faster to take over the same abandoned lock
             try:
-                # It stays open: Windows then keeps others from removing it, which tells a living lock from a dead one.
+                # It stays open: on Windows this prevents removal, which distinguishes live locks from abandoned ones.
                 handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
             except FileExistsError:
                 self._take_over()
@@ -57,7 +57,7 @@ class WriterLock:
         raise self._busy("one of many")
 
     def _take_over(self) -> None:
-        """Removes an abandoned lock, one process at a time: two at once might remove the fresh lock of a third."""
+        """Removes an abandoned lock, one process at a time: two at once might remove the new lock of a third."""
         guard = self.path.with_name(self.path.name + ".takeover")
         try:
             os.close(os.open(guard, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
@@ -89,7 +89,7 @@ class WriterLock:
         except ValueError:
             return _is_old(self.path)
         if host != socket.gethostname():
-            return False  # no way to tell
+            return False  # can't be determined
         if number == os.getpid():
             return owner not in _held
         return os.name == "nt" or not _is_running(number)
@@ -106,14 +106,14 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # another user's process
         return True
     return True
 
 
 def _is_old(path: Path) -> bool:
     try:
-        return time.time() - os.stat(path).st_mtime > _LONG_AGO
+        return time.time() - os.stat(path).st_mtime > _STALE_AFTER
     except FileNotFoundError:
         return False
 

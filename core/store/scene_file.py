@@ -1,4 +1,4 @@
-"""Scenes written as Python files: a file that defines `scene`, or a function `build()` that returns one."""
+"""Scenes as Python files: a file that defines `scene`, or a function `build()` that returns one."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ def load_scene(file: str) -> tuple[Scene, str]:
     scene = _run(file, source)
     digest = scene.fingerprint()
     if _moves_by_functions(scene):
-        # A scene can't look into its functions of time, but here is the text that makes them.
+        # The fingerprint does not cover functions of time, but the source text does.
         digest = hashlib.sha256(digest.encode() + source).hexdigest()
     return scene, digest
 
 
 @contextmanager
-def blaming(file: str, always: bool = False) -> Iterator[None]:
-    """What the code of a scene file raises, now or later in its functions of time, is told in one sentence.
-
-    Errors that arise elsewhere pass, unless it is `always` the file's fault."""
+def scene_errors(file: str, always: bool = False) -> Iterator[None]:
+    """Reports errors raised by the code of a scene file, now or later in its functions of time, in one sentence. Errors from
+    elsewhere pass, unless `always`."""
     try:
         yield
     except (Exception, SystemExit) as error:
@@ -48,14 +47,14 @@ def blaming(file: str, always: bool = False) -> Iterator[None]:
 
 
 def _run(file: str, source: bytes) -> Scene:
-    # Compiled here and not imported: that leaves no __pycache__ beside the user's file.
+    # Compiled rather than imported, so that no __pycache__ is left beside the user's file.
     module = types.ModuleType(_MODULE)
     module.__file__ = file
     folder = str(Path(file).resolve().parent)
     sys.modules[_MODULE] = module
-    sys.path.insert(0, folder)  # as Python does for a script, so that it finds its neighbours
+    sys.path.insert(0, folder)  # as for a script, so that it can import its neighbours
     try:
-        with blaming(file, always=True):
+        with scene_errors(file, always=True):
             exec(compile(source, file, "exec"), module.__dict__)
             scene = getattr(module, "scene", None)
             if scene is None and callable(getattr(module, "build", None)):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import Simulation
 from ...core.models.compact.block import SOLVERS, CompactBlock
-from ...core.models.compact.dense import build_here, dense_matrix, open_rod, potential_at, solve_here
+from ...core.models.compact.dense import build_here, dense_matrix, potential_at, solve_here, start_at_state
 from .compact_rods import RADIUS, helix_rod, helix_scene
 from .outcome import BLUE, GREEN, ORANGE, RED, VIOLET, Camera, Moment, Number, Outcome, Plot, Series, Tube
 
@@ -53,7 +53,7 @@ def cost(segments: int, solver: str, young: float = 1e6, times: int = 3) -> Cost
         newton += sim.step_frame().report.iterations
         gradients += block.gradients
     b = block.arrays
-    open_rod(b, 0)
+    start_at_state(b, 0)
     still = np.zeros_like(b.system.trial)
     potential_at(b, 0, STEP, 0.0, still, False)
     right = -b.system.gradient

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import Rod, Scene, Simulation, Stiffness
 from ...core.models.published.der2008.block import Der2008Block
-from ...core.models.published.der2008.probe import FORCES, FRAMES, PROJECTION, look, repeat_part
+from ...core.models.published.der2008.probe import FORCES, FRAMES, PROJECTION, evaluate_at, repeat_part
 from . import localised_buckling, michell_ring, plectonemes, trefoil, twist_asymmetry
 from .outcome import BLUE, GREY, Number, Outcome, Plot, Series
 from .strands import resampled
@@ -130,7 +130,7 @@ def measured(row: Row, rounds: int = ROUNDS, repeats: int = REPEATS) -> Times:
     h = 1.0 / RATE / int(block.inner_steps[0])
     groups = (block.arrays, block._chain, block._nodes, block._motion)
     x = block.positions().copy()
-    look(*groups, 0, x, True)
+    evaluate_at(*groups, 0, x, True)
     nodes, motion = block._nodes, block._motion
     angles = np.stack([nodes.theta, nodes.sine, nodes.cosine], axis=1)
     held, mass = block.arrays.rods.held[:, :3], block.arrays.rods.mass[:, :3]

@@ -254,7 +254,7 @@ def test_one_point_is_attached_once():
     assert bpy.ops.tendril.attachment_remove() == {"FINISHED"}
     play(rod, 3)
     assert bpy.ops.tendril.attachment_remove() == {"FINISHED"}
-    with pytest.raises(RuntimeError, match="No attachment is chosen"):
+    with pytest.raises(RuntimeError, match="No attachment is selected"):
         bpy.ops.tendril.attachment_remove()
 
 
@@ -311,5 +311,5 @@ def test_hooks_become_attachments():
     for row in (5, 12 + 3 * 2 + 1):
         assert np.allclose(shown[9][row] - shown[1][row], [0.0, 0.0, 0.4], atol=1e-5)
     assert np.allclose(evaluated_points(obj)[5], shown[9][5], atol=1e-6)
-    with pytest.raises(RuntimeError, match="no Hook modifier"):
+    with pytest.raises(RuntimeError, match="no enabled Hook modifier"):
         bpy.ops.tendril.hooks_to_attachments()

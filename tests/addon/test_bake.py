@@ -196,7 +196,7 @@ def test_undo_of_a_bake():
 
 def test_bake_refuses_what_is_no_rod():
     make_curve()
-    refuses(bpy.ops.tendril.bake, "No rod is active")
+    refuses(bpy.ops.tendril.bake, "no rod to bake")
 
 
 def test_bake_refuses_shape_keys():
@@ -207,13 +207,13 @@ def test_bake_refuses_shape_keys():
 def test_bake_refuses_a_baked_rod():
     make_rod()
     bake_scene()
-    refuses(bpy.ops.tendril.bake, "baked already")
+    refuses(bpy.ops.tendril.bake, "already baked")
 
 
 def test_bake_refuses_a_scene_of_one_frame():
     make_rod()
     bpy.context.scene.frame_end = 1
-    refuses(bpy.ops.tendril.bake, "no second frame")
+    refuses(bpy.ops.tendril.bake, "only one frame")
 
 
 def test_bake_refuses_edit_mode():
@@ -237,4 +237,4 @@ def test_a_bake_that_fails_says_so_and_bakes_nothing():
 
 def test_delete_refuses_without_a_bake():
     make_rod()
-    refuses(bpy.ops.tendril.bake_delete, "No baked rod")
+    refuses(bpy.ops.tendril.bake_delete, "not a baked rod")

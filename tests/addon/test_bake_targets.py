@@ -137,7 +137,7 @@ def test_delete_bake_leaves_frames_on_disk_that_still_fit(saved):
     np.testing.assert_array_equal(shown[LAST - 1], expected[LAST - 1])
     rod.tendril.radius = 0.02
     assert np.abs(play(rod, LAST)[LAST] - expected[LAST]).max() > 1e-4
-    refuses(bpy.ops.tendril.bake_delete, "No baked rod")
+    refuses(bpy.ops.tendril.bake_delete, "not a baked rod")
 
 
 def test_a_bake_on_disk_needs_a_place_and_a_disk_that_takes_it(saved, monkeypatch):
@@ -238,7 +238,7 @@ def test_an_export_needs_a_place_that_can_be_made(saved):
     (saved / "file").write_text("")
     bpy.context.scene.tendril.export_path = "//file/rods.abc"
     bpy.context.scene.tendril.bake_to = "ALEMBIC"
-    refuses(bpy.ops.tendril.bake, "can't be made")
+    refuses(bpy.ops.tendril.bake, "could not be created")
     bpy.ops.wm.read_homefile(use_empty=True)
     make_rod()
     bpy.context.scene.tendril.bake_to = "ALEMBIC"

@@ -284,12 +284,12 @@ def test_calculate_to_frame_goes_on_from_what_is_there():
 
 
 def test_calculate_needs_a_rod():
-    refuses(bpy.ops.tendril.calculate, "no rod")
+    refuses(bpy.ops.tendril.calculate, "no unbaked rod")
 
 
 def test_the_current_cache_becomes_a_bake():
     rod = rope()
-    refuses(bpy.ops.tendril.cache_to_bake, "play it from there")
+    refuses(bpy.ops.tendril.cache_to_bake, "play from there")
     expected = play(rod, 6)
     assert bpy.ops.tendril.cache_to_bake() == {"FINISHED"}
     keys = list(key_rows(rod))

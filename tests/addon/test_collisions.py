@@ -281,15 +281,15 @@ def test_friction_of_rod_and_collider_decides_whether_it_slides(of_rod, of_slope
 
 
 def test_colliders_are_added_and_removed_by_operators():
-    refuses(bpy.ops.tendril.collider_add, "No mesh is active")
+    refuses(bpy.ops.tendril.collider_add, "not a mesh")
     floor = make_mesh()
-    refuses(bpy.ops.tendril.collider_add, "is a collider already")
+    refuses(bpy.ops.tendril.collider_add, "is already a collider")
     home = bpy.context.scene.collection
     home.objects.unlink(floor)
     assert bpy.ops.tendril.collider_remove() == {"FINISHED"}
     assert floor.name in home.objects
     assert len(bpy.context.scene.tendril.colliders.objects) == 0
-    refuses(bpy.ops.tendril.collider_remove, "No collider is active")
+    refuses(bpy.ops.tendril.collider_remove, "not in the collider collection")
 
 
 def test_a_line_of_the_panel_tells_when_collisions_change():

@@ -40,17 +40,17 @@ class Reports:
 
 
 class Bake(Reports, baking.TENDRIL_OT_bake.__mro__[1]):
-    def choose(self, context):
+    def objects_to_bake(self, context):
         return [context.active_object]
 
 
-class Calculate(Reports, simulating.Simulates):
+class Calculate(Reports, simulating.SimulationOperator):
     steps = cache.TENDRIL_OT_calculate.steps
 
 
 @pytest.fixture
 def window(monkeypatch):
-    monkeypatch.setattr(simulating, "PATIENCE", 0.0)  # one frame at a time
+    monkeypatch.setattr(simulating, "MAX_BLOCKING_TIME", 0.0)  # one frame at a time
     monkeypatch.setattr(simulating, "is_background", lambda: False)
     bpy.context.scene.frame_end = LAST
     return Window()
@@ -178,10 +178,10 @@ def test_calculating_to_a_frame_is_modal_too(window):
     make_rod()
     bpy.context.scene.frame_set(5)
     calculate = Calculate()
-    calculate.doing = "calculates"
+    calculate.activity = "calculating"
     assert calculate.invoke(window, event("NONE")) == {"RUNNING_MODAL"}
     while (result := calculate.modal(window, event("TIMER"))) == {"RUNNING_MODAL"}:
         pass
     assert result == {"FINISHED"}
     assert memory.info(bpy.context.scene) == "5 frames in memory"
-    assert window.texts[0].startswith("Tendril calculates: ")
+    assert window.texts[0].startswith("Tendril is calculating: ")

@@ -152,7 +152,7 @@ def test_a_failed_add_leaves_the_radius_unset():
 
 def test_remove_refuses_what_is_no_rod():
     make_curve()
-    refuses(bpy.ops.tendril.rod_remove, "No rod is active")
+    refuses(bpy.ops.tendril.rod_remove, "not a rod")
 
 
 @pytest.mark.parametrize("baked", [False, True])

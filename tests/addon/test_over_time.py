@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
-from tendril.addon.overlay.looks import look_of
+from tendril.addon.overlay.snapshots import snapshot_of
 from tendril.tests.addon.building import line, make_mesh, make_rod, play, ring, status
 from tendril.tests.addon.test_bake import key_rows
 from tendril.tests.addon.test_hair import make_hair
@@ -38,7 +38,7 @@ def test_a_rod_grows_from_what_was_drawn(model):
     assert ends[0] == 1.0
     assert 1.2 < ends[1] < 1.7
     assert abs(ends[2] - 2.0) < 0.01
-    numbers = look_of(scene, obj.tendril.uid).numbers
+    numbers = snapshot_of(scene, obj.tendril.uid).statistics
     assert abs(numbers.length - 2.0) < 0.01
     assert abs(numbers.stretch) < 0.01  # it has grown, nothing pulls
     scene.frame_set(5)

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 from tendril.addon import panels
-from tendril.addon.panels.base import say
+from tendril.addon.panels.base import draw_message
 from tendril.tests.addon.building import make_rod
 from tendril.tests.addon.test_hair import make_hair
 from tendril.tests.addon.test_nets import make_net
@@ -109,11 +109,11 @@ def test_a_sentence_takes_as_many_lines_as_it_needs(monkeypatch):
     monkeypatch.setattr(Layout, "label", lambda self, text, icon: lines.append((text, icon)))
     message = "The number of points is 13: curls as small as these need 592 of them: subdivide what is drawn"
     make_rod()
-    say(Layout([]), bpy.context, message.lower())  # as the core says it
+    draw_message(Layout([]), bpy.context, message.lower())  # as the core says it
     assert " ".join(text for text, _ in lines) == message
     assert len(lines) > 1
     assert max(len(text) for text, _ in lines) <= 40
     assert [icon for _, icon in lines] == ["ERROR", *["BLANK1"] * (len(lines) - 1)]
     lines.clear()
-    say(Layout([]), bpy.context, "")
+    draw_message(Layout([]), bpy.context, "")
     assert lines == []

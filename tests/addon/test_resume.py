@@ -63,7 +63,7 @@ def test_a_changed_animation_needs_only_the_frames_from_there_on(disk):
 
 def test_what_can_not_be_gone_on_from_is_told():
     rod = make_rod()
-    refuses(bpy.ops.tendril.resume, "No frames are there")
+    refuses(bpy.ops.tendril.resume, "The cache is empty")
     play(rod, 6)
     bpy.context.scene.frame_set(9)
     refuses(bpy.ops.tendril.resume, "choose one from 1 to 6")

@@ -112,8 +112,8 @@ def test_bake_all_simulates_once_and_bakes_every_rod_as_it_played():
         assert len(keys) == LAST
         for number, rows in enumerate(keys, start=1):
             np.testing.assert_array_equal(rows, frames[number])
-    refuses(bpy.ops.tendril.bake_all, "No rod is active")
+    refuses(bpy.ops.tendril.bake_all, "no rod to bake")
     assert bpy.ops.tendril.bake_delete_all() == {"FINISHED"}
     assert not first.tendril.baked
     assert not second.tendril.baked
-    refuses(bpy.ops.tendril.bake_delete_all, "No rod of the scene is baked")
+    refuses(bpy.ops.tendril.bake_delete_all, "The scene has no baked rod")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from plain_rods import line, made_of, plain_rod
 from tendril.core import Box, Plane, Rod, Scene, Simulation, TendrilError
-from tendril.core.maths.linalg.complementarity import least_forces
+from tendril.core.maths.linalg.complementarity import solve_lcp
 from tendril.core.models.compact.block import CompactBlock
 from tendril.sample_scenes.experiments import knot, sliding_plectoneme
 from tendril.sample_scenes.experiments.overlap import in_itself
@@ -23,7 +23,7 @@ def test_forces_only_push(seed: int) -> None:
     s = half @ half.T
     f = np.maximum(rng.normal(size=n), 0.0)
     r = rng.normal(size=n) if seed % 2 else half @ rng.normal(size=n // 2) + 0.1
-    assert least_forces(s, r, 1e-9, f, np.zeros((n + 3, n)))
+    assert solve_lcp(s, r, 1e-9, f, np.zeros((n + 3, n)))
     w = s @ f + r
     assert f.min() >= 0.0
     assert w.min() > -1e-5

@@ -162,7 +162,7 @@ def test_an_interrupted_bake_goes_on_to_the_same_bits(fake, scene, cache, tmp_pa
     setattr(fake.interrupted, when, at)
     assert bake(scene, cache) == cli.INTERRUPTED
     said = capsys.readouterr().err
-    assert f"good up to frame {at - 1}" in said
+    assert f"complete up to frame {at - 1}" in said
     assert f"python -m tendril bake {scene} --cache {cache} --frames 1 8" in said
     with FrameCache.open(cache) as frames:
         assert frames.last == at - 1
@@ -419,7 +419,7 @@ def test_ctrl_c_in_a_real_bake(tmp_path):
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == cli.INTERRUPTED
-    assert said.splitlines()[-1].startswith(f"Stopped; {cache} is good up to frame")
+    assert said.splitlines()[-1].startswith(f"Stopped; {cache} is complete up to frame")
     assert os.listdir(tmp_path) == ["rope.cache"]
     with FrameCache.open(cache, writable=True) as frames:
         last = frames.last

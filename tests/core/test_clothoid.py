@@ -7,7 +7,7 @@ import pytest
 from plain_rods import fitted_order, helix, line, made_of, plain_rod, precise, settled, weightless
 from scipy.integrate import solve_ivp
 from tendril.core import Cylinder, Elements, Material, Plane, Rod, Scene, Simulation, Sphere, TendrilError, fit_elements
-from tendril.core.models.clothoid.fit import draw, fit
+from tendril.core.models.clothoid.fit import fit, make_polyline
 from tendril.core.models.clothoid.series import BOUND, make_terms, sum_element
 
 RUBBER = Material(1e7, 1000.0, 0.5)
@@ -46,7 +46,7 @@ def test_an_element_is_as_runge_and_kutta_have_it(curl: float) -> None:
 
 def test_a_helix_is_one_element() -> None:
     points = helix(120, turns=3.0, radius=0.1, rise=0.3)
-    shape = draw(points, np.array([1.0, 0.0, 0.0]))
+    shape = make_polyline(points, np.array([1.0, 0.0, 0.0]))
     pitch = 0.3 / (6.0 * np.pi)
     for degree in (0, 1):
         found = fit(shape, shape.arcs, 1, degree, free_frame=True)

@@ -15,13 +15,13 @@ GRAVITY = np.array([1.0, -2.0, -9.0])
 
 
 @kernel
-def equation_here(b, room, workings):
-    equation_of_motion(b, room, workings, 0)
+def equation_here(b, scratch, motion_scratch):
+    equation_of_motion(b, scratch, motion_scratch, 0)
 
 
 @kernel
-def jacobian_here(b, room):
-    lay_out(b.rods, b.nodes, b.state, b.gauss, room, 0, b.geometry.x, b.geometry.frame, True)
+def jacobian_here(b, scratch):
+    lay_out(b.rods, b.nodes, b.state, b.gauss, scratch, 0, b.geometry.x, b.geometry.frame, True)
 
 
 def moving(degree: int, turns: float) -> Probe:
@@ -37,8 +37,8 @@ def moving(degree: int, turns: float) -> Probe:
 
 def jacobian(p: Probe, step: np.ndarray | None = None) -> np.ndarray:
     p.go(np.zeros(p.n) if step is None else step)
-    jacobian_here(p.b, p.room)
-    return p.room.jacobian[: len(p.b.gauss.element), :3, : p.n].copy()
+    jacobian_here(p.b, p.scratch)
+    return p.scratch.jacobian[: len(p.b.gauss.element), :3, : p.n].copy()
 
 
 def masses(p: Probe) -> np.ndarray:
@@ -47,10 +47,14 @@ def masses(p: Probe) -> np.ndarray:
 
 def solve(p: Probe):
     p.go(np.zeros(p.n))
-    workings = p.block._workings[0]
-    equation_here(p.b, p.room, workings)
+    motion_scratch = p.block._motion_scratch[0]
+    equation_here(p.b, p.scratch, motion_scratch)
     n = p.n
-    return workings.inertia[:n, :n].copy(), workings.slope[:n, :n].copy(), *workings.force[:, :n].copy()
+    return (
+        motion_scratch.inertia[:n, :n].copy(),
+        motion_scratch.slope[:n, :n].copy(),
+        *motion_scratch.force[:, :n].copy(),
+    )
 
 
 @pytest.mark.parametrize("turns", [0.0, 0.5, 4.0])

@@ -75,7 +75,7 @@ def test_derivatives_and_solvers(kind: str, h: float) -> None:
     probe = Probe.of(held_tree(7, kind), h)
     b, free = probe.b, probe.free
     b.forces.force[:] = rng.standard_normal(b.forces.force.shape)
-    b.state.pull[:] = rng.standard_normal(b.state.pull.shape)
+    b.state.hold_force[:] = rng.standard_normal(b.state.hold_force.shape)
     b.stage.strain[:] += 0.1 * rng.standard_normal(b.stage.strain.shape)
     gradient = probe.gradient(np.zeros(probe.size))
     hessian = probe.matrix()[np.ix_(free, free)]
@@ -270,7 +270,7 @@ def test_a_body_hangs_from_a_star() -> None:
     assert np.linalg.norm(frame.body_position(ball) - frame.positions(rod)[6]) < 1e-6
     mass = 0.2 + 1100.0 * np.pi * 0.01**2 * 1.5
     # One of the two pins is the root, whose place is no constraint; both carry the same.
-    assert sim.blocks[0].arrays.state.pull[:, 2].sum() == pytest.approx(0.5 * 9.81 * mass, rel=1e-6)
+    assert sim.blocks[0].arrays.state.hold_force[:, 2].sum() == pytest.approx(0.5 * 9.81 * mass, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_body_hangs_from_a_star() -> None:
         (
             lambda x, e: {"points": [*x, (2, 0, 0), (3, 0, 0)], "edges": [*e, (7, 8)]},
             None,
-            "point 7 does not hang together with point 0",
+            "point 7 is not connected to point 0",
         ),
         (lambda x, e: {"break_force": 5.0}, None, "compact nets do not break"),
         (lambda x, e: {"break_moment": 5.0}, None, "compact nets do not break"),

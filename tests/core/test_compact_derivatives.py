@@ -51,8 +51,8 @@ def test_gradient_and_hessian_agree_with_finite_differences(shape) -> None:
     if h != FOREVER:
         b.stage.v[:] = 0.3 * rng.standard_normal(b.stage.v.shape)
     b.stage.strain[:] += 0.1 * rng.standard_normal(b.stage.strain.shape)
-    b.state.pull[:] = rng.standard_normal(b.state.pull.shape)
-    b.state.loop[:] = rng.standard_normal(b.state.loop.shape)
+    b.state.hold_force[:] = rng.standard_normal(b.state.hold_force.shape)
+    b.state.loop_force[:] = rng.standard_normal(b.state.loop_force.shape)
     base = np.zeros(probe.size)
     gradient = probe.gradient(base)
     hessian = probe.matrix()

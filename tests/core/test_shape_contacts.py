@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from meshes import rods
 from scipy.spatial.transform import Rotation
-from tendril.core.contact.arrays import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Contacts, Samples, Shapes
+from tendril.core.contact.arrays import Contacts, Samples, Shapes
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.shape_contacts import HOLLOW, shape_contacts
+from tendril.core.maths.geometry.convex import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 KINDS = pytest.mark.parametrize(
     "kind", [PLANE, SPHERE, CAPSULE, BOX, CYLINDER], ids=["plane", "sphere", "capsule", "box", "cylinder"]

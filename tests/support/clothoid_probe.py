@@ -8,22 +8,22 @@ from tendril.core.compile.jit import kernel
 from tendril.core.describe.scene import Elements
 from tendril.core.models.clothoid.potential import evaluate_stage, place_points
 from tendril.core.models.clothoid.roots import shift_root
-from tendril.core.models.clothoid.samples import sample_rows
+from tendril.core.models.clothoid.samples import sample_jacobian
 
 
 @kernel
-def potential_here(b, room, h, pushes, pushed, derivatives, exact):
-    return evaluate_stage(b, room, 0, h, room.rows, 0, pushes, pushed, derivatives, exact, False)
+def potential_here(b, scratch, h, pushes, pushed, derivatives, exact):
+    return evaluate_stage(b, scratch, 0, h, scratch.rows, 0, pushes, pushed, derivatives, exact, False)
 
 
 @kernel
-def rows_here(b, room):
-    sample_rows(b, room, 0, room.rows, 0)
+def rows_here(b, scratch):
+    sample_jacobian(b, scratch, 0, scratch.rows, 0)
 
 
 @kernel
-def points_here(b, room):
-    place_points(b, room, 0)
+def points_here(b, scratch):
+    place_points(b, scratch, 0)
 
 
 @kernel
@@ -39,12 +39,12 @@ class Probe:
         scene.add(rod, "clothoid", elements=Elements(elements, degree=degree))
         self.sim = Simulation(scene, threads=1)
         self.block = self.sim.blocks[0]
-        self.b, self.room, self.h = self.block.arrays, self.block._rooms[0], h
+        self.b, self.scratch, self.h = self.block.arrays, self.block._scratch[0], h
         self.b.forces.gravity[:] = gravity
         self.n = 6 + 3 * len(self.b.state.kappa)
         geometry = self.b.geometry
         geometry.tangent0[:, 0] = geometry.director0[:, 1] = 1.0
-        points_here(self.b, self.room)
+        points_here(self.b, self.scratch)
         geometry.tangent0[:], geometry.director0[:] = geometry.frame[:, :, 0], geometry.frame[:, :, 1]
         self.b.stage.x[:, :3] = geometry.x[:, :3]
         self.b.stage.kappa[:] = self.b.state.kappa
@@ -69,26 +69,26 @@ class Probe:
 
     def potential(self, step: np.ndarray) -> float:
         self.go(step)
-        return potential_here(self.b, self.room, self.h, self.pushes, self.pushed, False, False)
+        return potential_here(self.b, self.scratch, self.h, self.pushes, self.pushed, False, False)
 
     def gradient(self, step: np.ndarray | None = None) -> np.ndarray:
         self.go(np.zeros(self.n) if step is None else step)
-        potential_here(self.b, self.room, self.h, self.pushes, self.pushed, True, True)
-        return self.room.gradient[: self.n].copy()
+        potential_here(self.b, self.scratch, self.h, self.pushes, self.pushed, True, True)
+        return self.scratch.gradient[: self.n].copy()
 
     def hessian(self, exact: bool = True) -> np.ndarray:
         self.go(np.zeros(self.n))
-        potential_here(self.b, self.room, self.h, self.pushes, self.pushed, True, exact)
-        lower = np.tril(self.room.matrix[: self.n, : self.n])
+        potential_here(self.b, self.scratch, self.h, self.pushes, self.pushed, True, exact)
+        lower = np.tril(self.scratch.matrix[: self.n, : self.n])
         return lower + np.tril(lower, -1).T
 
     def samples(self, step: np.ndarray) -> np.ndarray:
         self.go(step)
-        rows_here(self.b, self.room)
+        rows_here(self.b, self.scratch)
         return self.b.state.x.copy()
 
     def rows(self) -> np.ndarray:
         self.go(np.zeros(self.n))
-        rows_here(self.b, self.room)
+        rows_here(self.b, self.scratch)
         count = len(self.b.state.x)
-        return self.room.rows[: 4 * count * self.n].reshape(count, 4, self.n).copy()
+        return self.scratch.rows[: 4 * count * self.n].reshape(count, 4, self.n).copy()

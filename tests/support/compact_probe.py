@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.models.compact.dense import dense_matrix, open_rod, potential_at
+from tendril.core.models.compact.dense import dense_matrix, potential_at, start_at_state
 
 FOREVER = 1e9  # s: a step so long that inertia is nothing
 
@@ -38,7 +38,7 @@ class Probe:
         self.size = self.b.system.trial.size
         rods = self.b.rods
         self.free = np.repeat(np.append(rods.edge & ~rods.edge_framed, not rods.held[0]), 3)
-        open_rod(self.b, 0)
+        start_at_state(self.b, 0)
 
     def evaluate(self, x: np.ndarray, exact: bool = True) -> float:
         return float(potential_at(self.b, 0, self.h, self.firm, x.reshape(-1, 3), exact))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.models.published.der2008.probe import look
+from tendril.core.models.published.der2008.probe import evaluate_at
 
 
 class Probe:
@@ -32,7 +32,9 @@ class Probe:
         return probe
 
     def at(self, x: np.ndarray, relax: bool = True) -> None:
-        assert look(self.b, self.chain, self.nodes, self.motion, 0, np.ascontiguousarray(x.reshape(-1, 3)), relax)
+        assert evaluate_at(
+            self.b, self.chain, self.nodes, self.motion, 0, np.ascontiguousarray(x.reshape(-1, 3)), relax
+        )
 
     def energy(self, x: np.ndarray) -> float:
         self.at(x)

@@ -117,7 +117,7 @@ def _of_compact(scene: Scene, count: int) -> np.ndarray:
     held = [i for i in range(n) if b.rods.held[i] and i > 0]
     t = b.geometry.d3
     for i in held:
-        b.state.pull[i] = tension * t[i - 1]
+        b.state.hold_force[i] = tension * t[i - 1]
     if rod.closed:
         # A ring bent from a straight rod pushes outwards with nothing: its moment is the same all along.
         assert not held

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ...describe.body import Body
 from ...describe.mass import hull_mesh
 from ...describe.mass import of_mesh as measures_of
-from ...describe.shapes import Box, Capsule, Collider, Cone, Cylinder, Hull, Mesh, Plane, Solid, Sphere
+from ...describe.shapes import Capsule, Collider, Cone, Cylinder, Hull, Mesh, Plane, Solid, Sphere
 from ...errors import Array
 from ..colliders import ColliderMotion
+from ..convex_shapes import convex_shape
 from ..shape_boxes import ENDLESS
 from .block import BodyBlock
 
@@ -176,17 +177,16 @@ def _pieces_of(shape: Solid, thickness: float, of_body: bool) -> tuple[list[_Pie
         width = 0.5 * float(np.ptp(vertices, axis=0).min())
         radius = thickness + (SKIN * width if of_body else 0.0)
         return _triangles(shape, radius, False), np.zeros(3), np.eye(3)
-    at, turned = np.asarray(shape.position), np.asarray(shape.rotation)
-    if isinstance(shape, Box):
-        corners = (
-            0.5 * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.asarray(shape.size)
-        )
-        piece = _polyhedron(Hull(corners))
-    elif isinstance(shape, Capsule):
+    if isinstance(shape, Capsule):
         half = 0.5 * shape.length
         piece = _ball(np.array([(0.0, 0.0, -half), (0.0, 0.0, half)]), shape.radius)
-    else:
+    elif isinstance(shape, (Cylinder, Cone)):
         piece = _round(shape)
+    else:
+        corners = convex_shape(shape).corners
+        assert corners is not None, "shapes without a piece of their own have corners"
+        piece = _polyhedron(Hull(corners(shape)))
+    at, turned = np.asarray(shape.position), np.asarray(shape.rotation)
     return [piece._replace(radius=piece.radius + thickness)], at, turned
 
 

@@ -11,7 +11,7 @@ from ...compile.workers import Workers
 from ...describe.body import Body
 from ...describe.rotations import are_rotations
 from ...describe.scene import Scene
-from ...describe.shapes import Collider, place, turn
+from ...describe.shapes import Collider, position_vector, rotation_matrix
 from ...errors import Array, TendrilError, whole
 from ...models.protocol import ModelBlock
 from ...run.holds import are_places, usable
@@ -65,8 +65,8 @@ class BodyMotion(Motion):
             raise TendrilError("body", body, "give the id that scene.add_body returned") from None
         if not self._bodies[k].kinematic:
             raise TendrilError("body", body, "only a kinematic body goes where it is told")
-        checked_place = None if position is None else place("position", position)
-        checked_turn = None if rotation is None else turn(rotation)
+        checked_place = None if position is None else position_vector("position", position)
+        checked_turn = None if rotation is None else rotation_matrix(rotation)
         if checked_place is not None:
             self._to[POSITION][k] = checked_place
         if checked_turn is not None:

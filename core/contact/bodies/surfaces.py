@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ...compile.jit import kernel, part
 from ...describe.body import Body
 from ...describe.mass import hull_mesh
-from ...describe.shapes import Cone, Hull, Mesh, Plane, Shape, Sphere
+from ...describe.shapes import Cone, Hull, Mesh, Plane, Shape
 from ...errors import Array
 from ..arrays import Contacts, Samples
 from ..colliders import ColliderMotion
+from ..convex_shapes import convex_shape
 from ..coulomb import APART, Forces
 from ..coulomb import _law as law
 from ..mesh_topology import PER_EDGE
@@ -70,9 +71,9 @@ class BodySurfaces:
                 self._meshes.append((body, rows, np.asarray(shape.vertices)))
             else:
                 row = colliders.shape_of(first + number)
-                own = np.eye(3) if isinstance(shape, Sphere) else np.asarray(shape.rotation)
+                position, own = convex_shape(shape).pose(shape)
                 body_of_shape[row] = body
-                self._convex.append((body, row, np.asarray(shape.position), own))
+                self._convex.append((body, row, np.asarray(position), np.asarray(own)))
         # Features in the order of their numbers: two of each shape, then those of triangles, edges and vertices of meshes.
         self._body_of_feature = np.concatenate(
             [

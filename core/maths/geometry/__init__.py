@@ -1,1 +1,1 @@
-"""Curves and frames: parallel transport, arc length, linking."""
+"""Curves and frames: closest points, crossings, parallel transport, quaternions, linking, knots."""

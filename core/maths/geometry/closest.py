@@ -1,12 +1,12 @@
-"""Closest points of points, segments and triangles. Nothing here minds zero lengths, zero areas or parallel segments."""
+"""Closest points of points, segments and triangles. Zero lengths, zero areas and parallel segments are handled."""
 
 from __future__ import annotations
 
 from ...compile.jit import part
 from .frames import Vector, cross, dot
 
-# How much, relative to the distance, closest points of parallel segments prefer the middle of the overlap; and the squares of the
-# angle, and of how far apart segments run over their length relative to the distance, up to which they are taken for parallel.
+# Weight, relative to the squared distance, that pulls closest points of parallel segments to the middle of the overlap;
+# and the squared angle, or squared relative separation, below which segments count as parallel.
 _PREFERENCE = 1e-3
 _PARALLEL = 1e-6
 
@@ -23,7 +23,7 @@ def plus(a: Vector, b: Vector) -> Vector:
 
 @part
 def blend(a: Vector, b: Vector, s: float) -> Vector:
-    """From a (s = 0) to b (s = 1), both of which are met exactly."""
+    """Linear interpolation from a (s = 0) to b (s = 1), exact at both ends."""
     r = 1.0 - s
     return (r * a[0] + s * b[0], r * a[1] + s * b[1], r * a[2] + s * b[2])
 
@@ -35,30 +35,29 @@ def clip(s: float) -> float:
 
 @part
 def closest_on_segment(p: Vector, a: Vector, b: Vector) -> float:
-    """Where on the segment, from 0 to 1, it is closest to p; a segment without length gives its middle."""
+    """Parameter (0 to 1) of the segment's point closest to p; 0.5 for a segment of zero length."""
     return _foot(dot(minus(p, a), minus(b, a)), dot(minus(b, a), minus(b, a)))
 
 
 @part
 def closest_on_segments(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[float, float]:
-    """Where on two segments, each from 0 to 1, they are closest to each other.
+    """Parameters (0 to 1) of the closest points of two segments.
 
-    Parallel segments give the middle of the stretch along which they overlap; over small angles the closest points move
-    continuously from there to the ends. The distance is right to a thousandth, and to 1e-6 for segments at an angle of more
-    than half a percent, or that run apart along their length by more than half a percent of their distance.
-    """
+    Parallel segments give the middle of their overlap; at small angles the closest points move continuously from there to the
+    ends. The distance is accurate to 1e-3, and to 1e-6 for segments at an angle above half a percent, or whose separation
+    varies by more than half a percent of their distance."""
     return closest_with_preference(a0, a1, b0, b1, _PREFERENCE)
 
 
 @part
 def closest_with_preference(a0: Vector, a1: Vector, b0: Vector, b1: Vector, preference: float) -> tuple[float, float]:
-    """Minimises the squared distance plus a little of the squared distance (in s and t) from the middle of the overlap."""
+    """Minimises the squared distance plus a small multiple of the squared parameter distance from the middle of the overlap."""
     u, v, e = minus(a1, a0), minus(b1, b0), minus(a0, b0)
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
     ue, ve = dot(u, e), dot(v, e)
     s = 0.5 * (_foot(-ue, uu) + _foot(uv - ue, uu))
     t = 0.5 * (_foot(ve, vv) + _foot(uv + ve, vv))
-    # From here on relative to this middle (s, t): what is solved for is small where segments are parallel.
+    # The remaining unknowns are relative to this middle (s, t), so that they are small for parallel segments.
     m = (e[0] + s * u[0] - t * v[0], e[1] + s * u[1] - t * v[1], e[2] + s * u[2] - t * v[2])
     um, vm, mm = dot(u, m), dot(v, m), dot(m, m)
     n = cross(u, v)
@@ -82,19 +81,19 @@ def closest_with_preference(a0: Vector, a1: Vector, b0: Vector, b1: Vector, pref
 
 @part
 def closest_on_triangle(p: Vector, a: Vector, b: Vector, c: Vector) -> tuple[float, float, float]:
-    """Barycentric coordinates of the triangle's point closest to p: they are from 0 to 1 and add up to 1."""
+    """Barycentric coordinates (from 0 to 1, with sum 1) of the triangle's point closest to p."""
     ab, ac, ap = minus(b, a), minus(c, a), minus(p, a)
     n = cross(ab, ac)
     nn = dot(n, n)
     v = dot(cross(ap, ac), n)
     w = dot(cross(ab, ap), n)
     u = nn - v - w
-    flat = nn <= 1e-24 * dot(ab, ab) * dot(ac, ac)  # which side of an edge p is on can't be told any more
+    flat = nn <= 1e-24 * dot(ab, ab) * dot(ac, ac)  # round-off decides on which side of an edge p is
     if u >= 0.0 and v >= 0.0 and w >= 0.0 and not flat:
         v /= nn
         w /= nn
         return max(1.0 - v - w, 0.0), v, w
-    # The closest point lies on an edge that p is beyond.
+    # The closest point lies on an edge that separates p from the triangle.
     best = -1.0
     result = (1.0, 0.0, 0.0)
     if w < 0.0 or flat:

@@ -1,4 +1,4 @@
-"""Convex shapes in frames of their own: signed distance, the lowest point of a segment, when a moving segment gets inside."""
+"""Convex shapes in local coordinates: signed distance, lowest point of a segment, continuous collision with a moving segment."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from ...compile.jit import part
 from .closest import blend, closest_on_segment, closest_on_segments, closest_with_preference, minus
 from .frames import Vector, dot
 
-# Kinds, and their sizes (s0, s1, s2). Plane: none, it is solid below z = 0; sphere: radius; capsule and cylinder: radius, half
-# length along z; box: half edges.
+# Kinds, and their sizes (s0, s1, s2). Plane: none, solid below z = 0; sphere: radius; capsule and cylinder: radius,
+# half length along z; box: half edges.
 PLANE, SPHERE, CAPSULE, BOX, CYLINDER = range(5)
 
-_SLACK = 1e-6  # of a segment's length: heights above the lowest that are as good as it
-_NEAR = 4e-3  # of a segment's length
+_SLACK = 1e-6  # relative to the segment's length: heights within this of the minimum count as equally low
+_NEAR = 4e-3  # relative to the segment's length
 _MOST_STEPS = 100
-_FAR = 30.0  # times the least distance
+_FAR = 30.0  # times the smallest distance
 
-# Where on a segment, the distance there, and a lower bound of distances: its gradient, its values at both ends of the segment.
+# Parameter on a segment, the distance there, and a linear lower bound of distances: its gradient, and its values at both ends.
 Lowest = tuple[float, float, Vector, float, float]
 
 
 @part
 def signed_distance(kind: int, s0: float, s1: float, s2: float, p: Vector) -> tuple[float, Vector]:
-    """Distance from the surface, negative inside, and its gradient: always a unit vector, also where there are several."""
+    """Distance from the surface (negative inside) and its gradient, a unit vector even where it is not unique."""
     x, y, z = p
     if kind == PLANE:
         return z, (0.0, 0.0, 1.0)
@@ -68,11 +68,10 @@ def _box(x: float, y: float, z: float, s0: float, s1: float, s2: float) -> tuple
 
 @part
 def lowest_on_segment(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector) -> float:
-    """Where on the segment, from 0 to 1, the signed distance is least.
+    """Parameter (0 to 1) of the segment's point with the smallest signed distance.
 
-    Of a stretch that is equally low it is the middle, and it moves from there continuously as the segment tilts: the stretch
-    is what lies within a millionth of the segment's length above the lowest point.
-    """
+    For an interval of equally low points, within 1e-6 of the segment's length above the minimum, this is its middle, so that it
+    moves continuously as the segment tilts."""
     if kind == SPHERE:
         return closest_on_segment((0.0, 0.0, 0.0), p0, p1)
     if kind == CAPSULE:
@@ -83,7 +82,8 @@ def lowest_on_segment(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1
         return 0.5
     s, least, _, _, _ = _lowest(kind, s0, s1, s2, p0, p1, 0.01 * _SLACK)
     level = least + _SLACK * length
-    begin, end = max(s - _NEAR, 0.0), min(s + _NEAR, 1.0)  # mostly the stretch is short; it is sooner found from near
+    # the interval is usually short, so the search starts close by
+    begin, end = max(s - _NEAR, 0.0), min(s + _NEAR, 1.0)
     if signed_distance(kind, s0, s1, s2, blend(p0, p1, begin))[0] < level:
         begin = 0.0
     if signed_distance(kind, s0, s1, s2, blend(p0, p1, end))[0] < level:
@@ -95,12 +95,11 @@ def lowest_on_segment(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1
 
 @part
 def _lowest(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector, accuracy: float) -> Lowest:
-    """A point where the signed distance is least, to an accuracy relative to the segment's length, and a bound of distances.
+    """A point of minimal signed distance, accurate relative to the segment's length, and a lower bound of distances.
 
-    The signed distance is convex, so it lies above its tangents: the next end of a bracket is where those at both ends meet; or,
-    outside, where the derivative of the squared distance would be zero if it were straight. The average of both tangents that
-    is level along the segment is a lower bound of distances everywhere, also where the shape has an edge.
-    """
+    The signed distance is convex, hence above its tangents. The next bracket end is where the tangents of both ends intersect;
+    or, outside, the secant root of the derivative of the squared distance. The convex combination of both tangents that is
+    level along the segment is a lower bound of distances everywhere, also at edges of the shape."""
     d = minus(p1, p0)
     begin, end = 0.0, 1.0
     low, n_begin = signed_distance(kind, s0, s1, s2, p0)
@@ -138,10 +137,8 @@ def _lowest(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector, 
 def _where_at(
     kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector, begin: float, lowest: float, level: float
 ) -> float:
-    """Where, between an end of the segment and its lowest point, the signed distance comes down to a level.
-
-    Newton's method on a convex function never goes too far.
-    """
+    """Parameter between an end of the segment and its lowest point at which the signed distance falls to `level`. Newton's
+    method on a convex function never overshoots."""
     d = minus(p1, p0)
     s = begin
     for _ in range(_MOST_STEPS):
@@ -160,7 +157,7 @@ def _where_at(
 
 @part
 def _bound(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector) -> Lowest:
-    """As `_lowest`, as exactly as can be."""
+    """Like `_lowest`, to full accuracy."""
     if kind == SPHERE:
         s = closest_on_segment((0.0, 0.0, 0.0), p0, p1)
     elif kind == CAPSULE:
@@ -176,11 +173,10 @@ def _bound(kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector) -
 def enters(
     kind: int, s0: float, s1: float, s2: float, p0: Vector, p1: Vector, p0e: Vector, p1e: Vector
 ) -> tuple[bool, float, float]:
-    """The first time a segment that moves from (p0, p1) to (p0e, p1e) touches a shape to get inside: (found, time, where on it).
+    """First contact of a segment moving from (p0, p1) to (p0e, p1e) with a shape, from outside: (found, time, parameter).
 
-    One that begins inside is not found, at time 0; one that never touches is not found, at time 1. As long as one plane has the
-    shape below and both ends of the segment above, nothing touches: the time an end gets to the plane is safe to go on to.
-    """
+    A segment that starts inside returns (False, 0), one without contact (False, 1). As long as a plane separates the shape from
+    both ends of the segment there is no contact, so the time can advance to when an end reaches the plane."""
     v0, v1, d, de = minus(p0e, p0), minus(p1e, p1), minus(p1, p0), minus(p1e, p0e)
     fastest = math.sqrt(max(dot(v0, v0), dot(v1, v1)))
     tolerance = 1e-9 * (fastest + math.sqrt(max(dot(d, d), dot(de, de))))
@@ -198,7 +194,8 @@ def enters(
             break
         ahead = min(_time_above(height0, speed0), _time_above(height1, speed1), rest)
         if distance > 0.2 * before:
-            # Slow, for it turns: an end of the segment gets to the plane far from the shape. What is far has time: see the rest.
+            # Slow convergence, because the segment rotates and an end reaches the plane far from the shape. Distant
+            # parts take longer to reach the shape, so only the rest limits the time.
             far = _FAR * distance
             begin, end = (
                 _where_at(kind, s0, s1, s2, q0, q1, 0.0, s, far),
@@ -210,12 +207,12 @@ def enters(
                 far / fastest,
             )
             ahead = max(ahead, min(more, rest))
-        time = min(time + max(ahead, distance / fastest), 1.0)  # the latter is safe in spite of round-off
+        time = min(time + max(ahead, distance / fastest), 1.0)  # the latter is safe despite round-off
         before = distance
     return True, time, lowest_on_segment(kind, s0, s1, s2, blend(p0, p0e, time), blend(p1, p1e, time))
 
 
 @part
 def _time_above(height: float, speed: float) -> float:
-    """Until something this high that comes down this fast is at zero."""
+    """Time until a point at this height, approaching at this speed, reaches zero."""
     return height / speed if speed > 0.0 else math.inf

@@ -1,9 +1,9 @@
-"""When moving segments, points and triangles pass through each other. All points move straight and evenly from time 0 to 1.
+"""Continuous collision detection of segments, points and triangles that move linearly from time 0 to 1.
 
-Four points that meet lie in one plane: a cubic in time, whose roots are verified by the distance at that time. Where the cubic is
-too flat to tell a time (everything moves in one plane or along one line, segments are parallel, something has no extent), things
-first touch with a point of one on a segment of the other, or with two points: these times are tried too. Distances are compared
-with a tolerance, so that no passage is missed; of things that only graze each other, some are reported.
+Four points that meet are coplanar: a cubic in time, whose roots are verified by the distance at that time. Where the cubic is
+too flat (motion in one plane or along one line, parallel segments, degenerate shapes), first contact is between a point and a
+segment, or between two points; these times are tried as well. Distances are compared with a tolerance, so that no crossing is
+missed; some grazing contacts are reported, too.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ...compile.jit import part
 from .closest import blend, clip, closest_on_segments, closest_on_triangle, minus, plus
 from .frames import Vector, cross, dot
 
-_NOISE = 4e-15  # of the cubic, relative to the product of the lengths it is made of ...
-_FLAT = 2e-14  # ... and what the largest of its coefficients must be, or else it tells no time
-_TOUCH = 1e-9  # distances that count as touching, relative to the size of everything ...
-_TOUCH_FLAT = 1e-7  # ... and where times can't be told exactly
+_NOISE = 4e-15  # error of the cubic, relative to the product of the lengths it is computed from
+_FLAT = 2e-14  # smallest relative size of its largest coefficient at which its roots are meaningful
+_TOUCH = 1e-9  # distance that counts as contact, relative to the size of the configuration
+_TOUCH_FLAT = 1e-7  # likewise where times are inaccurate
 _ZERO = (0.0, 0.0, 0.0)
 
-Quadratic = tuple[float, float, float]  # in Bernstein form, like the next
+Quadratic = tuple[float, float, float]  # in Bernstein form, like Cubic
 Cubic = tuple[float, float, float, float]
 Crossing = tuple[bool, float, float, float]
 
@@ -29,7 +29,7 @@ Crossing = tuple[bool, float, float, float]
 def segments_cross(
     a0: Vector, a1: Vector, b0: Vector, b1: Vector, a0e: Vector, a1e: Vector, b0e: Vector, b1e: Vector
 ) -> Crossing:
-    """The first time two segments meet, and where on them: (found, time, s, t). The later four points are those at time 1."""
+    """First time two segments meet, with the parameters on them: (found, time, s, t). The last four points are those at time 1."""
     u, v, e = minus(a1, a0), minus(b1, b0), minus(b0, a0)
     ue, ve, ee = minus(a1e, a0e), minus(b1e, b0e), minus(b0e, a0e)
     return _meet(False, u, v, e, ue, ve, ee)
@@ -39,13 +39,13 @@ def segments_cross(
 def point_crosses_triangle(
     p: Vector, a: Vector, b: Vector, c: Vector, pe: Vector, ae: Vector, be: Vector, ce: Vector
 ) -> Crossing:
-    """The first time a point meets a triangle, and where on it: (found, time, weight of b, weight of c)."""
+    """First time a point meets a triangle: (found, time, weight of b, weight of c)."""
     u, v, e = minus(b, a), minus(c, a), minus(p, a)
     ue, ve, ee = minus(be, ae), minus(ce, ae), minus(pe, ae)
     return _meet(True, u, v, e, ue, ve, ee)
 
 
-# Below, everything is seen from the first point: a triangle (0, u, v) and a point e, or segments (0, u) and (e, e + v).
+# From here on relative to the first point: a triangle (0, u, v) and a point e, or segments (0, u) and (e, e + v).
 
 
 @part
@@ -73,7 +73,7 @@ def _meet(triangle: bool, u: Vector, v: Vector, e: Vector, ue: Vector, ve: Vecto
 
 @part
 def _apart(triangle: bool, u: Vector, v: Vector, e: Vector, ue: Vector, ve: Vector, ee: Vector) -> bool:
-    """A plane across the line between their middles stays clear between the two all the time."""
+    """Whether a plane across the line between the centres separates the two at all times."""
     f, g = (-1.0 / 3.0, -1.0 / 3.0) if triangle else (-0.5, 0.5)
     x = e[0] + ee[0] + f * (u[0] + ue[0]) + g * (v[0] + ve[0])
     y = e[1] + ee[1] + f * (u[1] + ue[1]) + g * (v[1] + ve[1])
@@ -100,13 +100,13 @@ def _meet_by_cubic(
     scale: float,
     size: float,
 ) -> tuple[bool, float, float, float, bool]:
-    """The crossing as in `_meet`; and whether a root was too flat to tell its time."""
+    """The crossing as in `_meet`, and whether a root was too flat for an accurate time."""
     noise = _NOISE * scale
     b0, b1, b2, b3 = cubic
     slopes = (3.0 * (b1 - b0), 3.0 * (b2 - b1), 3.0 * (b3 - b2))
     first, second = _roots(slopes)
     begin, value, flat = 0.0, b0, False
-    for piece in range(4):  # between extrema; of the last, which is empty, the begin alone matters
+    for piece in range(4):  # between extrema; the last piece is empty and only contributes its start
         end = first if piece == 0 else (second if piece == 1 else 1.0)
         after = _cubic_at(cubic, end)
         for which in range(2):
@@ -131,11 +131,11 @@ def _meet_by_cubic(
 def _meet_flat(
     triangle: bool, u: Vector, v: Vector, e: Vector, ue: Vector, ve: Vector, ee: Vector, size: float
 ) -> Crossing:
-    """Points against edges and points against points, of whatever moves in a plane or along a line."""
+    """Crossings of points with edges and of points with points, for motion in a plane or along a line."""
     first = 2.0
     where = (0.0, 0.0)
     for pair in range(3 if triangle else 4):
-        # The point runs from r to re relative to the edge's beginning, the edge is w, then we; o is relative to a corner.
+        # The point moves from r to re relative to the edge's start, the edge from w to we; o is relative to a corner.
         if pair == 0:
             r, re, w, we, o, oe = e, ee, u, ue, e, ee
         elif triangle and pair == 1:
@@ -176,7 +176,7 @@ def _distance_at(
 
 @part
 def _largest_component(r: Vector, re: Vector, w: Vector, we: Vector) -> Quadratic:
-    """r x w, which is zero when a point is on the line of an edge: the component that tells most."""
+    """The largest component of r x w, which vanishes when the point is on the line of the edge."""
     c0, c2 = cross(r, w), cross(re, we)
     m0, m1 = cross(r, we), cross(re, w)
     c1 = (0.5 * (m0[0] + m1[0]), 0.5 * (m0[1] + m1[1]), 0.5 * (m0[2] + m1[2]))
@@ -197,7 +197,7 @@ def _nearest_time(r: Vector, re: Vector) -> float:
 
 @part
 def _roots(b: Quadratic) -> tuple[float, float]:
-    """Both roots, the earlier first, or the extremum if there is none; clipped to times from 0 to 1."""
+    """Both roots in ascending order, or the extremum if there are none; clipped to [0, 1]."""
     square, half, constant = b[0] - 2.0 * b[1] + b[2], b[1] - b[0], b[0]
     discriminant = half * half - square * constant
     q = -(half + math.copysign(math.sqrt(max(discriminant, 0.0)), half))
@@ -208,7 +208,7 @@ def _roots(b: Quadratic) -> tuple[float, float]:
 
 @part
 def _root_between(b: Cubic, slopes: Quadratic, begin: float, end: float, value: float) -> float:
-    """The root of a cubic between times where it has different signs: Newton's method, bisection where that leaves."""
+    """Root of a cubic between times of opposite sign: Newton's method, safeguarded by bisection."""
     time = 0.5 * (begin + end)
     for _ in range(100):
         here = _cubic_at(b, time)

@@ -1,10 +1,10 @@
-"""Frames along a curve and through time: parallel transport, signed angles."""
+"""Frames along a curve and in time: parallel transport, signed angles."""
 
 from __future__ import annotations
 
 import math
 
-from ...compile.jit import kernel
+from ...compile.jit import kernel, part
 from ...errors import Array
 
 Vector = tuple[float, float, float]
@@ -20,12 +20,18 @@ def cross(a: Vector, b: Vector) -> Vector:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
+@part
+def unit(a: Vector) -> Vector:
+    """a normalised; zero if it is zero."""
+    size = math.sqrt(dot(a, a))
+    f = 1.0 / size if size > 0.0 else 0.0
+    return (f * a[0], f * a[1], f * a[2])
+
+
 @kernel
 def transport(u: Vector, t: Vector, s: Vector) -> Vector:
-    """Parallel transport of u, a unit vector across t, to the unit tangent s: the smallest rotation that takes t to s.
-
-    Of an antiparallel pair (where the rotation is not defined) the result is still a unit vector across s.
-    """
+    """Parallel transport of u, a unit vector across t, to the unit tangent s, by the smallest rotation from t to s. For an
+    antiparallel pair, where it is undefined, the result is still a unit vector across s."""
     b = cross(t, s)
     c = dot(t, s)
     k = dot(b, u) / max(1.0 + c, 1e-12)
@@ -33,14 +39,14 @@ def transport(u: Vector, t: Vector, s: Vector) -> Vector:
     x = c * u[0] + w[0] + k * b[0]
     y = c * u[1] + w[1] + k * b[1]
     z = c * u[2] + w[2] + k * b[2]
-    # Round-off would slowly tilt the frame over millions of steps.
+    # Remove round-off, which would tilt the frame over millions of steps.
     along = x * s[0] + y * s[1] + z * s[2]
     x -= along * s[0]
     y -= along * s[1]
     z -= along * s[2]
     square = x * x + y * y + z * z
     if abs(square - 1.0) < 1e-8:
-        f = 1.5 - 0.5 * square  # 1 / sqrt(square) to round-off, without waiting for a root and a division
+        f = 1.5 - 0.5 * square  # 1 / sqrt(square) to round-off, cheaper than a root and a division
     elif square > 1e-18:
         f = 1.0 / math.sqrt(square)
     else:
@@ -50,7 +56,7 @@ def transport(u: Vector, t: Vector, s: Vector) -> Vector:
 
 @kernel
 def any_normal(t: Vector) -> Vector:
-    """A unit vector across t, the same for the same t."""
+    """A unit vector across t, deterministic."""
     if abs(t[0]) <= abs(t[1]) and abs(t[0]) <= abs(t[2]):
         n = cross(t, (1.0, 0.0, 0.0))
     elif abs(t[1]) <= abs(t[2]):
@@ -63,10 +69,10 @@ def any_normal(t: Vector) -> Vector:
 
 @kernel
 def signed_angle(u: Vector, w: Vector, t: Vector) -> float:
-    """The angle from u to w about t, in (-pi, pi]."""
+    """rad, angle from u to w about t, in (-pi, pi]."""
     s = dot(cross(u, w), t)
     c = dot(u, w)
-    if c > 0.5 and abs(s) < 0.05:  # nearly always so: the series of asin to round-off, at a tenth of the cost
+    if c > 0.5 and abs(s) < 0.05:  # the usual case: series of asin to round-off, at a tenth of the cost
         q = s * s
         return s * (1.0 + q * (1 / 6 + q * (3 / 40 + q * (15 / 336 + q * (105 / 3456)))))
     return math.atan2(s, c)
@@ -74,7 +80,7 @@ def signed_angle(u: Vector, w: Vector, t: Vector) -> float:
 
 @kernel
 def sine_cosine(angle: float) -> tuple[float, float]:
-    if abs(angle) < 0.1:  # nearly always so within a step: Taylor series to round-off
+    if abs(angle) < 0.1:  # the usual case within a step: Taylor series to round-off
         q = angle * angle
         sine = angle * (1.0 - q * (1 / 6 - q * (1 / 120 - q * (1 / 5040 - q / 362880))))
         cosine = 1.0 - q * (0.5 - q * (1 / 24 - q * (1 / 720 - q * (1 / 40320 - q / 3628800))))
@@ -84,7 +90,7 @@ def sine_cosine(angle: float) -> tuple[float, float]:
 
 @kernel
 def turn(u: Vector, t: Vector, angle: float) -> Vector:
-    """u, a vector across t, turned about t."""
+    """u, a vector across t, rotated about t."""
     s, c = sine_cosine(angle)
     w = cross(t, u)
     return (c * u[0] + s * w[0], c * u[1] + s * w[1], c * u[2] + s * w[2])
@@ -92,7 +98,7 @@ def turn(u: Vector, t: Vector, angle: float) -> Vector:
 
 @kernel
 def bishop_directors(tangents: Array, first: Array, directors: Array) -> None:
-    """Carries `first`, a director of edge 0, along the curve by parallel transport (2008 paper, section 4.2.2)."""
+    """Parallel transports `first`, a director of edge 0, along the curve (Bergou et al. 2008, section 4.2.2)."""
     u = (first[0], first[1], first[2])
     directors[0] = first
     for j in range(1, len(tangents)):
@@ -104,7 +110,7 @@ def bishop_directors(tangents: Array, first: Array, directors: Array) -> None:
 
 @kernel
 def twist_angles(tangents: Array, directors: Array, angles: Array) -> None:
-    """angles[i] is the twist from edge i - 1 to edge i, in (-pi, pi]; angles[0] from the last edge to the first."""
+    """angles[i] is the twist from edge i - 1 to edge i, in (-pi, pi]; angles[0] is that from the last edge to the first."""
     m = len(tangents)
     for i in range(m):
         p = (i - 1) % m

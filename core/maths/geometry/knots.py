@@ -1,7 +1,7 @@
-"""Which knot is a polyline? Told by its Alexander polynomial, computed exactly from the crossings of a projection.
+"""Identifies the knot of a polyline by its Alexander polynomial, computed exactly from the crossings of a projection.
 
-Left- and right-handed knots have the same polynomial. Prime knots with up to eight crossings all have different ones; knots tied
-one behind the other have the product of theirs, which some prime knot may have too (two trefoils: 8_20).
+Left- and right-handed knots have the same polynomial. Prime knots with up to eight crossings have distinct ones. A composite
+knot has the product of its factors' polynomials, which may coincide with that of a prime knot (two trefoils: 8_20).
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from ...errors import Array, Ints, TendrilError, array, direction
 
 UNKNOT = (1,)
 TREFOIL = (1, -1, 1)
-FIGURE_EIGHT = (1, -3, 1)
 
-FAR = 10.0  # radius of the sphere where open polylines are closed, in radii of the polyline
-DOUBT = 1e-12  # areas and volumes below this part of what they are made of have no certain sign
-# Directions to look from: the one that shows the fewest crossings, none of them doubtful, is used.
+FAR = 10.0  # radius of the sphere on which open polylines are closed, in radii of the polyline
+DOUBT = 1e-12  # relative threshold below which the sign of an area or volume is uncertain
+# Directions of projection; the one with the fewest crossings and no uncertain ones is used.
 _VIEWS = np.random.default_rng(1889).standard_normal((12, 3))
 
 
 def is_unknot_like(points: ArrayLike, closed: bool = True) -> bool:
-    """True for every unknot; of the knots with up to ten crossings for no other."""
+    """True for every unknot; among other knots with up to ten crossings for none."""
     return alexander_polynomial(points, closed) == UNKNOT
 
 
 def is_trefoil(points: ArrayLike, closed: bool = True) -> bool:
-    """Of either hand."""
+    """Of either handedness."""
     return alexander_polynomial(points, closed) == TREFOIL
 
 
 def alexander_polynomial(
     points: ArrayLike, closed: bool = True, *, ends: tuple[ArrayLike, ArrayLike] | None = None
 ) -> tuple[int, ...]:
-    """Coefficients from the constant term, which is positive, to the highest power: (1,) of a circle, (1, -1, 1) of a trefoil.
+    """Coefficients from the constant term, which is positive, to the highest power: (1,) for a circle, (1, -1, 1) for a
+    trefoil.
 
-    An open polyline is closed far away, its ends running out straight in the directions `ends`; without, away from the
-    mean of its vertices."""
+    An open polyline is closed far away, by extending its ends straight in the directions `ends`, by default away from the mean
+    of its vertices."""
     x = _distinct(array("points", points, (None, 3), "give an array of shape (n, 3), one row per vertex"))
     if len(x) < 2:
         return UNKNOT
@@ -53,25 +53,25 @@ def alexander_polynomial(
     for diagram in sorted(diagrams, key=lambda diagram: len(diagram.sign)):
         polynomial = _normalised(_determinant(diagram))
         if abs(sum(polynomial)) == 1 and polynomial == polynomial[::-1]:
-            return polynomial  # as every knot's is; otherwise round-off made a diagram of no knot
+            return polynomial  # true for every knot; otherwise round-off has corrupted the diagram
     raise TendrilError("points", points, "give a polyline that does not touch itself")
 
 
-# From the polyline to few crossings.
+# -- From the polyline to few crossings
 
 
 def _distinct(x: Array) -> Array:
-    """Without vertices on top of the one before."""
+    """Drops vertices equal to the previous one."""
     return x[np.any(x != np.roll(x, 1, axis=0), axis=1)] if len(x) > 1 else x
 
 
 def _closed_far_away(x: Array, ends: tuple[ArrayLike, ArrayLike] | None) -> Array:
-    """Both ends run out to a sphere far around the polyline, and along the sphere to each other: the way there does not matter."""
+    """Extends both ends to a sphere far around the polyline, and connects them along the sphere."""
     centre = x.mean(axis=0)
     tips = x[[0, -1]]
     if ends is None:
         ways = [tip - centre for tip in tips]
-        # An end in the very centre runs out along its edge.
+        # An end at the centre is extended along its edge.
         ways = [way if np.any(way) else tip - x[near] for way, tip, near in zip(ways, tips, (1, -2), strict=True)]
     else:
         ways = list(ends)
@@ -85,20 +85,19 @@ def _closed_far_away(x: Array, ends: tuple[ArrayLike, ArrayLike] | None) -> Arra
         out[k] = from_centre + reach * u[k]
     a, b = out[1] / far, out[0] / far
     across = b - (a @ b) * a
-    if np.linalg.norm(across) < 1e-6:  # same or opposite: any great circle will do
+    if np.linalg.norm(across) < 1e-6:  # same or opposite directions: any great circle will do
         across = np.cross(a, np.eye(3)[np.abs(a).argmin()])
     across /= np.linalg.norm(across)
     angles = np.linspace(0.0, np.arctan2(b @ across, a @ b), 17)[1:-1, None]
-    arc = far * (np.cos(angles) * a + np.sin(angles) * across)  # its chords stay farther out than the polyline
+    arc = far * (np.cos(angles) * a + np.sin(angles) * across)  # its chords stay outside the polyline
     return np.vstack([x, centre + out[1], centre + arc, centre + out[0]])
 
 
 def _simplified(x: Array) -> Array:
-    """The same knot with fewer vertices: one is left out if nothing passes through the triangle it makes with its neighbours.
-
-    After Koniaris and Muthukumar, 1991. What is in doubt counts as passing through."""
+    """The same knot with fewer vertices: a vertex is removed if nothing crosses the triangle of it and its neighbours (Koniaris
+    and Muthukumar 1991). Uncertain cases count as crossings."""
     size = float(np.ptp(x, axis=0).max())
-    kept = 0  # vertices tried in vain since the last one was left out
+    kept = 0  # vertices tried without success since the last removal
     at = 0
     while len(x) > 3 and kept < len(x):
         at %= len(x)
@@ -106,18 +105,18 @@ def _simplified(x: Array) -> Array:
             x = np.delete(x, at, axis=0)
             kept = 0
         else:
-            at += 1  # the next after one left out takes its number, and is left for the next round
+            at += 1  # the vertex after a removed one takes its index, and is tried in the next round
             kept += 1
         at += 1
     return x
 
 
 def _is_free(x: Array, at: int, size: float) -> bool:
-    """Whether no other edge passes through the triangle of vertex `at` and its neighbours."""
+    """Whether no other edge crosses the triangle of vertex `at` and its neighbours."""
     n = len(x)
     a, b, c = x[at - 1], x[at], x[(at + 1) % n]
     ab, ac, bc = b - a, c - a, c - b
-    # Next edges touch the triangle in a corner. They stay out of it if they leave its plane, or lead away from it.
+    # Adjacent edges touch the triangle in a corner. They stay outside if they leave its plane or point away from it.
     side = float(max(np.abs(ab).max(), np.abs(ac).max(), np.abs(bc).max()))
     normal = np.array([ab[1] * ac[2] - ab[2] * ac[1], ab[2] * ac[0] - ab[0] * ac[2], ab[0] * ac[1] - ab[1] * ac[0]])
     doubt = DOUBT * size * side**2
@@ -130,7 +129,7 @@ def _is_free(x: Array, at: int, size: float) -> bool:
         return False
     if n == 4:
         return True
-    first = (at + 2 + np.arange(n - 4)) % n  # of the edges that don't touch it
+    first = (at + 2 + np.arange(n - 4)) % n  # of the edges that are not adjacent
     second = (first + 1) % n
     above, below = height > doubt, height < -doubt
     near = ~((above[first] & above[second]) | (below[first] & below[second]))
@@ -144,18 +143,18 @@ def _is_free(x: Array, at: int, size: float) -> bool:
     p, q = p[~apart], q[~apart]
     if not len(p):
         return True
-    # On which side the line of the edge passes each side of the triangle: outside, if not all are the same.
+    # On which side the line of the edge passes each side of the triangle: outside, unless all are the same.
     doubt = DOUBT * size**2 * side
     along = q - p
     passes = np.stack([np.cross(along, corner - p) @ e for corner, e in ((a, ab), (b, bc), (c, -ac))])
     return bool(np.all(np.any(passes > doubt, axis=0) & np.any(passes < -doubt, axis=0)))
 
 
-# Crossings, in the order in which one walks through them.
+# -- Crossings, in the order of traversal
 
 
 class Diagram(NamedTuple):
-    """A walk along the knot: which crossing is passed, and whether above the other strand."""
+    """Traversal of the knot: which crossing is passed, and whether on the upper strand."""
 
     crossing: list[int]  # each occurs twice
     over: list[bool]
@@ -163,13 +162,13 @@ class Diagram(NamedTuple):
 
 
 def _crossings(x: Array, view: Array) -> Diagram | None:
-    """As seen from a direction; None if one is too near to a vertex or to another to be certain."""
+    """Crossings in a projection; None if one is too close to a vertex or to another crossing to be certain."""
     turned = x @ np.linalg.qr(np.stack([view, *np.eye(3)[:2]], axis=1))[0]
     height, flat = turned[:, 0], turned[:, 1:]
     n = len(x)
     ends = np.roll(flat, -1, axis=0)
     i, j = np.triu_indices(n, 2)
-    i, j = i[(i > 0) | (j < n - 1)], j[(i > 0) | (j < n - 1)]  # the last edge is next to the first
+    i, j = i[(i > 0) | (j < n - 1)], j[(i > 0) | (j < n - 1)]  # the last edge is adjacent to the first
     boxes = np.all(
         (np.minimum(flat, ends)[i] <= np.maximum(flat, ends)[j])
         & (np.minimum(flat, ends)[j] <= np.maximum(flat, ends)[i]),
@@ -193,7 +192,7 @@ def _crossings(x: Array, view: Array) -> Diagram | None:
     order = np.argsort(places, kind="stable")
     if np.any(np.abs(above) <= DOUBT * np.ptp(turned)) or np.any(np.diff(places[order]) < n * DOUBT):
         return None
-    # The upper strand's direction, turned by the sign of the crossing, is the lower one's.
+    # The sign of the crossing is the rotation from the upper strand's direction to the lower one's.
     sign = np.where((sides[1] > 0.0) == (above > 0.0), 1, -1)
     over = np.concatenate([above > 0.0, above < 0.0])
     crossing = np.tile(np.arange(len(i)), 2)
@@ -201,12 +200,12 @@ def _crossings(x: Array, view: Array) -> Diagram | None:
 
 
 def _turn(a: Array, b: Array, c: Array) -> Array:
-    """Twice the area of a triangle in the plane, positive if a, b, c turn to the left."""
+    """Twice the signed area of a planar triangle, positive if a, b, c turn left."""
     return (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
 
 
 def _reduced(diagram: Diagram) -> Diagram:
-    """Without loops of one crossing, and without strands that lie over another and come back (Reidemeister's moves 1 and 2)."""
+    """Removes loops of one crossing and strands that pass over another and return (Reidemeister moves 1 and 2)."""
     walk = list(zip(diagram.crossing, diagram.over, strict=True))
     sign = diagram.sign
     while True:
@@ -214,7 +213,7 @@ def _reduced(diagram: Diagram) -> Diagram:
         under_pairs = {frozenset((here[0], then[0])) for here, then in _successive(walk) if not here[1] and not then[1]}
         for (k, k_over), (m, m_over) in _successive(walk):
             if k in gone or m in gone:
-                continue  # one move at a time near a crossing; the others come in the next round
+                continue  # one move at a time near a crossing; the rest follows in the next round
             pair = frozenset((k, m))
             if k == m or (k_over and m_over and pair in under_pairs):
                 gone |= pair
@@ -229,16 +228,16 @@ def _successive(walk: list[tuple[int, bool]]) -> list[tuple[tuple[int, bool], tu
     return list(zip(walk, walk[1:] + walk[:1], strict=True))
 
 
-# The Alexander matrix and its determinant.
+# -- The Alexander matrix and its determinant
 
 
 def _determinant(diagram: Diagram) -> list[int]:
-    """Coefficients of a minor of the Alexander matrix, exactly: modulo enough primes, at enough places."""
+    """Coefficients of a minor of the Alexander matrix, exactly: modulo sufficiently many primes, at sufficiently many points."""
     count = len(diagram.sign)
     if count < 2:
         return [1]
     over, enter, leave = (np.zeros(count, dtype=np.int64) for _ in range(3))
-    arc = 0  # strands from one passage below another to the next are numbered along the walk
+    arc = 0  # arcs between successive undercrossings are numbered along the traversal
     for k, above in zip(diagram.crossing, diagram.over, strict=True):
         if above:
             over[k] = arc
@@ -249,7 +248,7 @@ def _determinant(diagram: Diagram) -> list[int]:
     sign = np.array(diagram.sign, dtype=np.int64)
     matrix = np.empty((count - 1, count - 1), dtype=np.int64)
     values = np.empty(count, dtype=np.int64)
-    # Hadamard's bound on the unit circle, where no row is longer than the root of 8, bounds all coefficients.
+    # Hadamard's bound on the unit circle, where no row has a norm above sqrt(8), bounds all coefficients.
     bound = 2 ** ((3 * count) // 2 + 2)
     total, modulus = [0] * count, 1
     for prime in _primes():
@@ -264,7 +263,7 @@ def _determinant(diagram: Diagram) -> list[int]:
 
 
 def _primes() -> list[int]:
-    """The largest below 2^31: the product of two remainders fits into 64 bits."""
+    """The largest primes below 2^31, so that the product of two remainders fits into 64 bits."""
     global _found_primes
     if not _found_primes:
         divisors = np.arange(3, 46341, 2)
@@ -277,7 +276,7 @@ _found_primes: list[int] = []
 
 @kernel
 def _minors(over: Ints, enter: Ints, leave: Ints, sign: Ints, prime: int, matrix: Ints, values: Ints) -> None:
-    """values[t]: the determinant of the Alexander matrix at t, without its last row and column, modulo a prime."""
+    """values[t]: determinant of the Alexander matrix at t, without its last row and column, modulo a prime."""
     n = len(matrix)
     for t in range(len(values)):
         matrix[:] = 0
@@ -310,7 +309,7 @@ def _minors(over: Ints, enter: Ints, leave: Ints, sign: Ints, prime: int, matrix
                     inverse = inverse * base % prime
                 base = base * base % prime
                 power //= 2
-            for row in range(pivot + 1, n):  # those between have a zero there
+            for row in range(pivot + 1, n):  # the rows between have a zero there
                 factor = matrix[row, k] * inverse % prime
                 if factor != 0:
                     for m in range(k, n):
@@ -320,7 +319,7 @@ def _minors(over: Ints, enter: Ints, leave: Ints, sign: Ints, prime: int, matrix
 
 
 def _interpolated(values: list[int], prime: int) -> list[int]:
-    """Coefficients of the polynomial with these values at 0, 1, 2, ..., modulo a prime: Newton's divided differences."""
+    """Coefficients of the polynomial with these values at 0, 1, 2, ..., modulo a prime, by Newton's divided differences."""
     n = len(values)
     slopes = list(values)
     for order in range(1, n):
@@ -336,7 +335,7 @@ def _interpolated(values: list[int], prime: int) -> list[int]:
 
 
 def _normalised(coefficients: list[int]) -> tuple[int, ...]:
-    """Up to sign and powers of t, which depend on how one looks."""
+    """Removes the sign and the powers of t, which depend on the projection."""
     used = [k for k, c in enumerate(coefficients) if c]
     if not used:
         return (0,)

@@ -1,6 +1,6 @@
-"""Linking, twist and writhe of closed polygons, exact up to round-off and counted in turns.
+"""Linking number, twist and writhe of closed polygons, exact to round-off and in turns.
 
-A closed framed curve keeps Lk = Tw + Wr as long as it does not pass through itself: Calugareanu's theorem.
+A closed framed curve preserves Lk = Tw + Wr as long as it does not pass through itself (Calugareanu's theorem).
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from .frames import Vector, cross, dot, twist_angles
 
 
 def linking_number(first: Array, second: Array) -> float:
-    """How often one closed polygon (n, 3) winds around another (m, 3): Gauss's integral, a whole number up to round-off."""
+    """Linking number of two closed polygons (n, 3) and (m, 3): Gauss's integral, an integer up to round-off."""
     return _seen_turns(_vertices(first), _vertices(second))
 
 
 def writhe(points: Array) -> float:
-    """Gauss's integral of a closed polygon (n, 3) over itself: how much it coils, averaged over all directions of view."""
+    """Writhe of a closed polygon (n, 3): Gauss's integral over itself, the signed crossings averaged over all projections."""
     x = _vertices(points)
     return _seen_turns(x, x)
 
 
 def total_twist(points: Array, directors: Array) -> float:
-    """Twist of a closed polygon's directors (n, 3), unit vectors across its edges. Less than half a turn from each edge
-    to the next."""
+    """Twist of a closed polygon's directors (n, 3), unit vectors across its edges; less than half a turn between adjacent edges."""
     x = _vertices(points)
     edges = np.roll(x, -1, axis=0) - x
     angles = np.empty(len(x))
@@ -37,8 +36,8 @@ def total_twist(points: Array, directors: Array) -> float:
 
 
 def self_linking(points: Array, directors: Array) -> float:
-    """Lk of a closed polygon with its directors: a whole number up to round-off, which no motion changes but passing
-    through itself, by two."""
+    """Linking number of a closed polygon with its directors: an integer up to round-off, which changes only, by two, if the
+    polygon passes through itself."""
     return total_twist(points, directors) + writhe(points)
 
 
@@ -48,11 +47,10 @@ def _vertices(values: Array) -> NDArray[np.float64]:
 
 @kernel
 def _seen_turns(x: Array, y: Array) -> float:
-    """The area, in unit spheres, of all directions in which a point of one closed polygon sees one of the other, with sign.
+    """Signed area, in unit spheres, of the directions from points of one closed polygon to points of the other.
 
-    For a pair of edges these fill a spherical quadrilateral whose sides are great arcs. Edges that share a vertex lie in one
-    plane and see each other in no area; x and y may be the same polygon.
-    """
+    For a pair of edges these form a spherical quadrilateral bounded by great arcs. Edges that share a vertex are coplanar and
+    contribute no area; x and y may be the same polygon."""
     total = 0.0
     n, m = len(x), len(y)
     for i in range(n):
@@ -66,7 +64,7 @@ def _seen_turns(x: Array, y: Array) -> float:
 
 @kernel
 def _unit(x: Array, i: int, y: Array, j: int) -> Vector:
-    """Direction from x[i] to y[j]; of a point to itself zero."""
+    """Unit vector from x[i] to y[j]; zero if they coincide."""
     e = (y[j, 0] - x[i, 0], y[j, 1] - x[i, 1], y[j, 2] - x[i, 2])
     length = math.sqrt(dot(e, e))
     f = 1.0 / length if length > 0.0 else 0.0
@@ -75,5 +73,5 @@ def _unit(x: Array, i: int, y: Array, j: int) -> Vector:
 
 @kernel
 def _triangle(a: Vector, b: Vector, c: Vector) -> float:
-    """Signed area of a spherical triangle (Van Oosterom and Strackee, 1983): unlike formulas with asin, it never loses digits."""
+    """Signed area of a spherical triangle (Van Oosterom and Strackee 1983); unlike formulas with asin it has no cancellation."""
     return 2.0 * math.atan2(dot(a, cross(b, c)), 1.0 + dot(a, b) + dot(b, c) + dot(c, a))

@@ -22,14 +22,14 @@ def product(p: Quaternion, q: Quaternion) -> Quaternion:
 
 @kernel
 def relative(p: Quaternion, q: Quaternion) -> Quaternion:
-    """From p to q, in the frame of p; the shorter way round."""
+    """Rotation from p to q, in the frame of p; the shorter of the two."""
     r = product((p[0], -p[1], -p[2], -p[3]), q)
     return r if r[0] >= 0.0 else (-r[0], -r[1], -r[2], -r[3])
 
 
 @kernel
 def from_rotation_vector(w: Vector) -> Quaternion:
-    """exp(w): turns about w by its length; (4) and (5) of the 2022 paper."""
+    """exp(w): rotation about w by its length (Zhao et al. 2022, (4) and (5))."""
     square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
     if square < 1e-4:  # series to round-off
         f = 0.5 - square * (1 / 48 - square * (1 / 3840 - square / 645120))
@@ -43,7 +43,7 @@ def from_rotation_vector(w: Vector) -> Quaternion:
 
 @kernel
 def rotation_vector(q: Quaternion) -> Vector:
-    """The inverse of `from_rotation_vector`, of a length up to pi."""
+    """Inverse of `from_rotation_vector`, with a length up to pi."""
     w, x, y, z = q if q[0] >= 0.0 else (-q[0], -q[1], -q[2], -q[3])
     sine = math.sqrt(x * x + y * y + z * z)
     if sine < 1e-3:
@@ -56,7 +56,7 @@ def rotation_vector(q: Quaternion) -> Vector:
 
 @kernel
 def turned(w: Vector, q: Quaternion) -> Quaternion:
-    """exp(w) q, of length one whatever round-off does."""
+    """exp(w) q, normalised."""
     r = product(from_rotation_vector(w), q)
     f = 1.0 / math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3])
     return (f * r[0], f * r[1], f * r[2], f * r[3])
@@ -74,9 +74,9 @@ def directors_of(q: Quaternion) -> tuple[Vector, Vector, Vector]:
 
 @kernel
 def from_frame(t: Vector, d: Vector) -> Quaternion:
-    """Of the frame with tangent d3 = t and first director d1 = d, unit vectors across each other."""
+    """Quaternion of the frame with tangent d3 = t and first director d1 = d, orthogonal unit vectors."""
     e = cross(t, d)
-    # The rotation's matrix has columns d, e, t. The largest of the four entries comes first: never a small divisor.
+    # The rotation matrix has columns d, e, t. Starting with the largest of the four entries avoids small divisors.
     trace = d[0] + e[1] + t[2]
     if trace > 0.0:
         s = 2.0 * math.sqrt(1.0 + trace)

@@ -1,1 +1,1 @@
-"""Small solvers for banded systems."""
+"""Solvers for banded, chain-like, sparse and small dense systems."""

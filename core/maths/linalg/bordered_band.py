@@ -1,9 +1,9 @@
-"""LDL^T of a symmetric matrix that is banded but for a few last rows, in O(n).
+"""LDL^T factorisation, in O(n), of a symmetric matrix that is banded except for a few last rows.
 
-The unknowns of a rod, x0 theta0 x1 theta1 ..., couple over at most ten places, so column c of the lower triangle is
-`band[c, 0:11]`. A closed rod also couples its ends: its last BORDER unknowns are not in the band but in a border, whose
-entry (b, c) is `border[c, b]`, and in a small dense corner `corner[b, b']`. The same shape serves any few unknowns that are
-shared by all.
+The unknowns of a rod, x0 theta0 x1 theta1 ..., couple over at most ten places, so that column c of the lower triangle is
+`band[c, 0:11]`. A closed rod also couples its ends: its last BORDER unknowns are stored in a border, with entry (b, c) in
+`border[c, b]`, and in a small dense corner `corner[b, b']`. The same structure serves any few unknowns that couple to all
+others.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from ...compile.jit import kernel
 from ...errors import Array
 
 HALF_WIDTH = 10
-COLUMN = 12  # entries stored per column, one of them padding so that columns start at even places
+COLUMN = 12  # entries stored per column, one of them padding for alignment
 BORDER = 7
 
 
 @kernel
 def factor(band: Array, first: int, n: int) -> bool:
-    """Factors columns first ... first + n - 1 in place: D on the diagonal, L below. False if not positive definite."""
+    """Factors columns first ... first + n - 1 in place: D on the diagonal, L below. Returns False if not positive definite."""
     for c in range(first, first + n):
         d = band[c, 0]
         if not d > 0.0:
@@ -42,9 +42,9 @@ def factor(band: Array, first: int, n: int) -> bool:
 
 @kernel
 def solve(band: Array, first: int, n: int, b: Array) -> None:
-    """Solves with the factor of `factor`; b[first:first+n] becomes the solution."""
+    """Solves with the factorisation, in place in b[first:first+n]."""
     last = first + n - 1
-    inner = max(last - HALF_WIDTH + 1, first)  # columns before it reach their full depth
+    inner = max(last - HALF_WIDTH + 1, first)  # columns before this have their full depth
     for c in range(first, inner):
         k = b[c]
         for s in range(1, HALF_WIDTH + 1):
@@ -59,7 +59,7 @@ def solve(band: Array, first: int, n: int, b: Array) -> None:
             k -= band[c, s] * b[c + s]
         b[c] = k
     for c in range(inner - 1, first - 1, -1):
-        # Two sums side by side; the entry that was computed last comes last, so that nothing waits for it.
+        # Two independent sums; the entry that was computed last comes last, to shorten the dependency chain.
         even = b[c] / band[c, 0] - band[c, 10] * b[c + 10]
         odd = band[c, 9] * b[c + 9]
         even -= band[c, 8] * b[c + 8]
@@ -74,7 +74,7 @@ def solve(band: Array, first: int, n: int, b: Array) -> None:
 
 @kernel
 def factor_bordered(band: Array, border: Array, corner: Array, first: int, n: int) -> bool:
-    """As `factor`, for n columns of which the last BORDER are the border. `border` is left unscaled: L^-1 B^T."""
+    """Like `factor`, for n columns of which the last BORDER are the border. `border` is left unscaled: L^-1 B^T."""
     inner = n - BORDER
     for c in range(first, first + inner):
         d = band[c, 0]
@@ -111,7 +111,7 @@ def factor_bordered(band: Array, border: Array, corner: Array, first: int, n: in
 def solve_bordered(band: Array, border: Array, corner: Array, first: int, n: int, b: Array) -> None:
     inner = n - BORDER
     last = first + inner - 1
-    edge = first + inner  # where the border's unknowns begin in b
+    edge = first + inner  # start of the border's unknowns in b
     for c in range(first, last + 1):
         k = b[c]
         for s in range(1, min(HALF_WIDTH, last - c) + 1):

@@ -1,12 +1,13 @@
-"""Direct solves in O(n) for chains of rigid segments.
+"""Direct solver, in O(n), for chains of rigid segments.
 
-Unknowns are the motion p_0 of the first vertex and the rotation phi_j of each segment. The motion of the vertices follows,
-p_(j+1) = p_j + B_j phi_j with B_j = -l_j [d_j]x, and the matrix A is that of the quadratic form
+The unknowns are the displacement p_0 of the first vertex and the rotation phi_j of each segment. The displacements of the
+vertices follow, p_(j+1) = p_j + B_j phi_j with B_j = -l_j [d_j]x, and A is the matrix of the quadratic form
     sum over vertices of p H p / 2 + sum over segments of phi_j D_j phi_j / 2 + phi_j O_j phi_(j-1) + p_j E_j phi_j.
-In the rotations alone it is dense. But seen from the free end the rest of the chain is a quadratic form in (p_j, phi_(j-1)), with
-3 x 3 blocks X, Y, Z: each segment adds itself and has its rotation eliminated (as in a Riccati recursion). The free end's form is
-that of its vertex alone, and at the root only p_0 is left. Chains may branch: then the forms of several arms add up at a fork, a
-segment of no length; rows have numbers `fork` of the fork they are, `of_fork` of the one at which they begin an arm, or -1.
+It is dense in the rotations. Seen from the free end, however, the rest of the chain is a quadratic form in (p_j, phi_(j-1))
+with 3 x 3 blocks X, Y, Z: each segment adds its own terms and has its rotation eliminated, as in a Riccati recursion. The
+recursion starts with the form of the last vertex, and at the root only p_0 remains. Chains may branch: the forms of several
+arms add up at a fork, a segment of zero length. `fork` is the index of the fork at a row, `of_fork` that of the fork from which
+an arm starts, or -1.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from ..geometry.frames import Vector, cross
 from .small import (
     Matrix,
     add3,
-    crossing,
     decompose,
     full,
     get3,
     get6,
     get9,
-    image,
-    image_t,
+    matvec,
+    matvec_t,
     plus,
     put3,
     put6,
     put9,
     scaled,
+    skew,
     solved,
     solved_columns,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 
 ZERO = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -43,7 +44,7 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @part
 def carried9(carry: Array, k: int, which: int) -> Matrix:
-    """One of the three matrices that are carried at fork k."""
+    """One of the three matrices stored at fork k."""
     s = 9 * which
     return (
         carry[k, s], carry[k, s + 1], carry[k, s + 2], carry[k, s + 3], carry[k, s + 4], carry[k, s + 5], carry[k, s + 6],
@@ -62,9 +63,10 @@ def factor_chain(
     first: int, end: int, edge: Flags, fork: Ints, of_fork: Ints, carry: Array, length: Array, d3: Array, h: Array, d: Array,
     o: Array, e: Array, w: Array, wg: Array, wo: Array, root: Array, r: int,
 ) -> bool:  # fmt: skip
-    """Vertices first ... end - 1, each followed by its segment if it has an `edge`. h, d (N, 6); o, e (N, 9); carry (F, 27), zero
-    at the chain's forks. Writes W decomposed, W^-1 G^T and W^-1 O of each, and the root's matrix decomposed into row r. The end of
-    a closed chain, whose vertices all have segments, has no mass of its own. False if not positive definite."""
+    """Factors vertices first ... end - 1, each followed by its segment if it has an `edge`. h, d (N, 6); o, e (N, 9); carry (F,
+    27), zero at the chain's forks. Writes the factored W, W^-1 G^T and W^-1 O of each segment, and the factored root matrix to
+    row r. The end of a closed chain, whose vertices all have segments, has no mass of its own. Returns False if not positive
+    definite."""
     x, y, z = ZERO, ZERO, ZERO
     for j in range(end - 1, first - 1, -1):
         if not edge[j]:
@@ -72,22 +74,22 @@ def factor_chain(
             continue
         if fork[j] >= 0:
             x, y, z = carried9(carry, fork[j], 0), carried9(carry, fork[j], 1), carried9(carry, fork[j], 2)
-        b = crossing(get3(d3, j), -length[j])
+        b = skew(get3(d3, j), -length[j])
         xb = times(x, b)
-        by = times(turned_over(b), y)
-        inner = plus(plus(times(turned_over(b), xb), plus(by, turned_over(by))), plus(z, full(get6(d, j))))
+        by = times(transposed(b), y)
+        inner = plus(plus(times(transposed(b), xb), plus(by, transposed(by))), plus(z, full(get6(d, j))))
         good, factor = decompose(symmetric(inner))
         if not good:
             return False
         put6(w, j, factor)
         g = plus(plus(xb, y), get9(e, j))
         below = get9(o, j)
-        give, pass_on = solved_columns(factor, turned_over(g)), solved_columns(factor, below)
+        give, pass_on = solved_columns(factor, transposed(g)), solved_columns(factor, below)
         put9(wg, j, give)
         put9(wo, j, pass_on)
         x = full(symmetric(plus(plus(x, full(get6(h, j))), scaled(times(g, give), -1.0))))
         y = scaled(times(g, pass_on), -1.0)
-        z = scaled(times(turned_over(below), pass_on), -1.0)
+        z = scaled(times(transposed(below), pass_on), -1.0)
         if of_fork[j] >= 0:
             add_carried9(carry, of_fork[j], 0, x)
             add_carried9(carry, of_fork[j], 1, y)
@@ -103,8 +105,8 @@ def solve_chain(
     first: int, end: int, edge: Flags, fork: Ints, of_fork: Ints, carry: Array, fixed: bool, length: Array, d3: Array,
     w: Array, wg: Array, wo: Array, root: Array, r: int, phi: Array, at: int,
 ) -> None:  # fmt: skip
-    """The right-hand side phi, of rotations in the rows of their segments and of the root in row `at`, becomes the solution.
-    A fixed root stays. `carry` as in `factor_chain`."""
+    """Solves in place for phi, with rotations in the rows of their segments and the root in row `at`. With `fixed` the root
+    does not move. `carry` as in `factor_chain`."""
     x: Vector = (0.0, 0.0, 0.0)
     z: Vector = (0.0, 0.0, 0.0)
     for j in range(end - 1, first - 1, -1):
@@ -113,12 +115,12 @@ def solve_chain(
         if fork[j] >= 0:
             k = fork[j]
             x, z = get3(carry, k), (carry[k, 3], carry[k, 4], carry[k, 5])
-        # w = -b + B^T x + z; minus it is kept.
+        # w = -b + B^T x + z, stored negated
         bx = cross(get3(d3, j), x)  # B^T x = l d x x
         l = length[j]  # noqa: E741
         minus = (phi[j, 0] - l * bx[0] - z[0], phi[j, 1] - l * bx[1] - z[1], phi[j, 2] - l * bx[2] - z[2])
         put3(phi, j, solved(get6(w, j), minus))
-        give, pass_on = image_t(get9(wg, j), minus), image_t(get9(wo, j), minus)
+        give, pass_on = matvec_t(get9(wg, j), minus), matvec_t(get9(wo, j), minus)
         x = (x[0] + give[0], x[1] + give[1], x[2] + give[2])
         z = pass_on
         if of_fork[j] >= 0:
@@ -137,8 +139,8 @@ def solve_chain(
         if of_fork[j] >= 0:
             k = of_fork[j]
             p, before = get3(carry, k), (carry[k, 3], carry[k, 4], carry[k, 5])
-        add3(phi, j, image(get9(wg, j), p), -1.0)
-        add3(phi, j, image(get9(wo, j), before), -1.0)
+        add3(phi, j, matvec(get9(wg, j), p), -1.0)
+        add3(phi, j, matvec(get9(wo, j), before), -1.0)
         before = get3(phi, j)
         way = cross(before, get3(d3, j))
         p = (p[0] + length[j] * way[0], p[1] + length[j] * way[1], p[2] + length[j] * way[2])
@@ -152,11 +154,10 @@ def chain_mobility(
     first: int, end: int, edge: Flags, fork: Ints, of_fork: Ints, carry: Array, fixed: bool, length: Array, d3: Array,
     w: Array, wg: Array, wo: Array, root: Array, r: int, mobility: Array,
 ) -> None:  # fmt: skip
-    """mobility (N, 6): the blocks of J A^-1 J^T at the vertices, how far a force on a vertex moves it.
+    """mobility (N, 6): diagonal blocks of J A^-1 J^T at the vertices, displacement per force.
 
-    A^-1 is the covariance of a chain of which each segment turns as `solve_chain` says, and at random with covariance W^-1 on top.
-    """
-    pp = ZERO  # of p_j with itself, of p_j with phi_(j-1), of phi_(j-1) with itself
+    A^-1 is the covariance of a chain whose segments rotate as in `solve_chain`, plus random rotations of covariance W^-1."""
+    pp = ZERO  # covariances of p_j with itself, of p_j with phi_(j-1), of phi_(j-1) with itself
     pf, ff = ZERO, ZERO
     if not fixed:
         pp = solved_columns(get6(root, r), UNIT)
@@ -170,12 +171,13 @@ def chain_mobility(
         k, c = scaled(get9(wg, j), -1.0), scaled(get9(wo, j), -1.0)
         inverse = solved_columns(get6(w, j), UNIT)
         # phi_j = k p_j + c phi_(j-1) + noise
-        new_pf = plus(times(pp, turned_over(k)), times(pf, turned_over(c)))
-        prev_f = plus(times(turned_over(pf), turned_over(k)), times(ff, turned_over(c)))  # of phi_(j-1) with phi_j
+        new_pf = plus(times(pp, transposed(k)), times(pf, transposed(c)))
+        # covariance of phi_(j-1) with phi_j
+        prev_f = plus(times(transposed(pf), transposed(k)), times(ff, transposed(c)))
         ff = plus(plus(times(k, new_pf), times(c, prev_f)), inverse)
-        b = crossing(get3(d3, j), -length[j])
-        cross_part = times(b, turned_over(new_pf))
-        pp = plus(plus(pp, times(times(b, ff), turned_over(b))), plus(cross_part, turned_over(cross_part)))
+        b = skew(get3(d3, j), -length[j])
+        cross_part = times(b, transposed(new_pf))
+        pp = plus(plus(pp, times(times(b, ff), transposed(b))), plus(cross_part, transposed(cross_part)))
         pf = plus(new_pf, times(b, ff))
         if fork[j] >= 0:
             at = fork[j]

@@ -1,4 +1,4 @@
-"""Cholesky factors of small dense symmetric matrices, of which only the lower triangle is read and written."""
+"""Cholesky factorisation of small dense symmetric matrices, of which only the lower triangle is used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...errors import Array
 
 @part
 def factor_dense(a: Array, n: int) -> bool:
-    """Factors the leading n rows in place, row by row. False if the matrix is not positive definite."""
+    """Factors the leading n rows in place, row by row. Returns False if the matrix is not positive definite."""
     for i in range(n):
         for j in range(i):
             value = a[i, j]
@@ -39,7 +39,7 @@ def half_solve(a: Array, n: int, b: Array) -> None:
 
 @part
 def solve_dense(a: Array, n: int, b: Array) -> None:
-    """b becomes the solution, with the factor of `factor_dense`."""
+    """Solves with the factor of `factor_dense`, in place."""
     half_solve(a, n, b)
     for i in range(n - 1, -1, -1):
         b[i] /= a[i, i]
@@ -50,7 +50,8 @@ def solve_dense(a: Array, n: int, b: Array) -> None:
 
 @kernel
 def solve_general(a: Array, n: int, b: Array) -> bool:
-    """Solves a x = b for any matrix by elimination with row exchanges; a is destroyed, b becomes x. False if a is singular."""
+    """Solves a x = b for a general matrix by elimination with partial pivoting; overwrites a, and b with x. Returns False if
+    singular."""
     for i in range(n):
         best = i
         for k in range(i + 1, n):

@@ -1,4 +1,4 @@
-"""Inverses of many small matrices at once."""
+"""Inverses of batches of small matrices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ...errors import Array
 
 @kernel
 def invert_each(matrices: Array) -> None:
-    """(K, n, n), positive definite if not quite symmetric; in place, by elimination without row exchanges. LAPACK would be as fast,
-    if its threads did not wait for each other."""
+    """Inverts (K, n, n) in place, by elimination without pivoting; positive definite, if not quite symmetric. Faster than
+    LAPACK, whose threads would wait for each other."""
     n = matrices.shape[1]
     for k in range(len(matrices)):
         a = matrices[k]

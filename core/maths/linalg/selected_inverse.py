@@ -1,8 +1,8 @@
-"""Those entries of an inverse that lie within the band (and border) of the factored matrix: as cheap as factoring.
+"""Entries of the inverse within the band (and border) of a factored matrix, at the cost of a factorisation.
 
 From Z L = L^-T D^-1 (Takahashi), column by column from the last:
     Z[j, i] = -sum over k of Z[j, k] L[k, i]  for j > i,      Z[i, i] = 1 / d[i] - sum over k of Z[k, i] L[k, i],
-where k runs over the entries of column i below its diagonal, so that nothing outside of the band is ever needed.
+where k runs over the entries of column i below its diagonal, so that no entries outside the band are needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def invert_within(
     z_border: Array,
     z_corner: Array,
 ) -> None:
-    """From the factor of columns first ... first + n - 1 (see bordered_band) to z[0:n], in the same layout."""
+    """From the factorisation of columns first ... first + n - 1 (see `bordered_band.py`) to z[0:n], in the same layout."""
     inner = n - BORDER if bordered else n
     if bordered:
         for p in range(BORDER - 1, -1, -1):

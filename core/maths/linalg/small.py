@@ -1,4 +1,4 @@
-"""Matrices of three rows and columns as tuples, row by row: they stay in the processor's registers."""
+"""3 x 3 matrices as tuples, row by row, so that they stay in registers."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ def add3(a: Array, i: int, x: Vector, f: float) -> None:
     a[i, 0] += f * x[0]
     a[i, 1] += f * x[1]
     a[i, 2] += f * x[2]
+
+
+@part
+def get4(a: Array, i: int) -> tuple[float, float, float, float]:
+    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
+
+
+@part
+def put4(a: Array, i: int, x: tuple[float, float, float, float]) -> None:
+    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = x
 
 
 @part
@@ -68,8 +78,7 @@ def scaled(a: Matrix, f: float) -> Matrix:
 
 
 @part
-def turned_over(a: Matrix) -> Matrix:
-    """The transpose."""
+def transposed(a: Matrix) -> Matrix:
     return (a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
 
 
@@ -89,7 +98,7 @@ def times(a: Matrix, b: Matrix) -> Matrix:
 
 
 @part
-def image(a: Matrix, x: Vector) -> Vector:
+def matvec(a: Matrix, x: Vector) -> Vector:
     """a x"""
     return (
         a[0] * x[0] + a[1] * x[1] + a[2] * x[2],
@@ -99,7 +108,7 @@ def image(a: Matrix, x: Vector) -> Vector:
 
 
 @part
-def image_t(a: Matrix, x: Vector) -> Vector:
+def matvec_t(a: Matrix, x: Vector) -> Vector:
     """a^T x"""
     return (
         a[0] * x[0] + a[3] * x[1] + a[6] * x[2],
@@ -109,8 +118,8 @@ def image_t(a: Matrix, x: Vector) -> Vector:
 
 
 @part
-def crossing(x: Vector, f: float) -> Matrix:
-    """f [x]x, so that [x]x y = x x y."""
+def skew(x: Vector, f: float) -> Matrix:
+    """f [x]x, where [x]x y = x x y."""
     return (0.0, -f * x[2], f * x[1], f * x[2], 0.0, -f * x[0], -f * x[1], f * x[0], 0.0)
 
 
@@ -133,7 +142,7 @@ def symmetric(m: Matrix) -> Symmetric:
 
 @part
 def decompose(s: Symmetric) -> tuple[bool, Symmetric]:
-    """L and 1 / D of L D L^T: (1/d0, l10, 1/d1, l20, l21, 1/d2). False if it is not positive definite."""
+    """L and 1 / D of L D L^T: (1/d0, l10, 1/d1, l20, l21, 1/d2). Returns False if not positive definite."""
     d0 = s[0]
     if not d0 > 0.0:
         return False, s
@@ -153,7 +162,7 @@ def decompose(s: Symmetric) -> tuple[bool, Symmetric]:
 
 @part
 def solved(w: Symmetric, x: Vector) -> Vector:
-    """With what `decompose` gives."""
+    """Solution with the factors of `decompose`."""
     y1 = x[1] - w[1] * x[0]
     y2 = x[2] - w[3] * x[0] - w[4] * y1
     z2 = y2 * w[5]
@@ -163,6 +172,6 @@ def solved(w: Symmetric, x: Vector) -> Vector:
 
 @part
 def solved_columns(w: Symmetric, m: Matrix) -> Matrix:
-    """The same for the three columns of a matrix."""
+    """Solution for the three columns of a matrix."""
     a, b, c = solved(w, (m[0], m[3], m[6])), solved(w, (m[1], m[4], m[7])), solved(w, (m[2], m[5], m[8]))
     return (a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2])

@@ -1,12 +1,12 @@
-"""LDL^T of a sparse symmetric matrix whose pattern never changes: the multifrontal method.
+"""Multifrontal LDL^T factorisation of a sparse symmetric matrix with a constant pattern.
 
-The order of elimination, the fill and where every entry goes are worked out once (`analyse` in sparse_order.py). Columns with
-the same pattern below them make a supernode: a dense panel, stored column by column, of its own columns and of all rows that it
-couples to. A supernode adds up what its children in the elimination tree leave over, eliminates its own columns, and leaves the
-rest, its update matrix, to its parent. Update matrices lie on two stacks, for even and odd depth in the tree, so that what is
-read and what is written never overlap.
+The elimination order, the fill-in and the position of every entry are computed once (`analyse` in sparse_order.py). Columns
+with the same pattern below them form a supernode: a dense panel, stored by columns, of its own columns and all rows it couples
+to. A supernode assembles the update matrices of its children in the elimination tree, eliminates its own columns, and leaves
+the rest, its update matrix, to its parent. Update matrices are on two stacks, for even and odd depth in the tree, so that reads
+and writes never overlap.
 
-Matrices of several nets lie side by side: net r owns supernodes net[r] ... net[r + 1] - 1.
+Matrices of several nets are stored one after the other: net r owns supernodes net[r] ... net[r + 1] - 1.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ...errors import Array, Ints
 
 
 class Pattern(NamedTuple):
-    """Numbers of columns and rows are places in the order of elimination."""
+    """Column and row numbers are positions in the elimination order."""
 
     net: Ints  # (R + 1,) first supernode of each net
     first: Ints  # (S + 1,) first column of each supernode
-    panel: Ints  # (S + 1,) where its panel begins among the values
-    below: Ints  # (S + 1,) where its rows below begin in `rows` and `relative`
-    rows: Ints  # the rows below each supernode, sorted
-    relative: Ints  # where these stand in the front of the parent
-    children: Ints  # (S + 1,) where its children begin in `child`
+    panel: Ints  # (S + 1,) start of its panel in the values
+    below: Ints  # (S + 1,) start of its rows below in `rows` and `relative`
+    rows: Ints  # rows below each supernode, sorted
+    relative: Ints  # their positions in the parent's front
+    children: Ints  # (S + 1,) start of its children in `child`
     child: Ints
-    update: Ints  # (S,) where its update matrix is on the stacks
-    place: Ints  # (n,) where each unknown stands in the order
+    update: Ints  # (S,) position of its update matrix on the stacks
+    place: Ints  # (n,) position of each unknown in the elimination order
 
 
 @part
 def _gather_child(panel: Array, update: Array, child: Array, relative: Ints, size: int, front: int, own: int) -> None:
-    """Adds a child's update matrix to the front: to its panel, and to its own update matrix."""
+    """Adds a child's update matrix to the front: to its panel and its update matrix."""
     rest = front - own
     for j in range(size):
         at = relative[j]
@@ -59,9 +59,8 @@ def _subtract(
 
 @part
 def _eliminate(panel: Array, update: Array, front: int, own: int) -> bool:
-    """Factors the columns of a panel and takes what they explain out of the update matrix.
-
-    Four columns at a time, so that what they change is read and written a quarter as often."""
+    """Factors the columns of a panel and subtracts their contribution from the update matrix. Four columns at a time reduce
+    memory traffic to a quarter."""
     rest = front - own
     c = 0
     while c < own:
@@ -107,7 +106,7 @@ def _eliminate(panel: Array, update: Array, front: int, own: int) -> bool:
 
 @kernel
 def factor(p: Pattern, values: Array, stack: Array, r: int) -> bool:
-    """Factors the matrix of net r in place: D on the diagonal, L below. False if it is not positive definite."""
+    """Factors the matrix of net r in place: D on the diagonal, L below. Returns False if not positive definite."""
     first, panel, below, relative = p.first, p.panel, p.below, p.relative
     children, child, update = p.children, p.child, p.update
     for s in range(p.net[r], p.net[r + 1]):
@@ -129,7 +128,7 @@ def factor(p: Pattern, values: Array, stack: Array, r: int) -> bool:
 
 @kernel
 def solve(p: Pattern, values: Array, r: int, y: Array) -> None:
-    """Solves with the factor, in place; y is in the order of elimination."""
+    """Solves with the factorisation, in place; y is in elimination order."""
     first, panel, below, rows = p.first, p.panel, p.below, p.rows
     for s in range(p.net[r], p.net[r + 1]):
         own = first[s + 1] - first[s]
@@ -160,7 +159,7 @@ def solve(p: Pattern, values: Array, r: int, y: Array) -> None:
 
 @kernel
 def invert_within(p: Pattern, values: Array, fronts: Ints, parent: Ints, z: Array, r: int) -> None:
-    """Those entries of the inverse that lie within the fronts, by Takahashi's recurrence from the last supernode to the first:
+    """Entries of the inverse within the fronts, by Takahashi's recurrence from the last supernode to the first:
         Z[i, c] = -sum over k of Z[i, k] L[k, c]  for i > c,      Z[c, c] = 1 / d[c] - sum over k of Z[k, c] L[k, c].
     z[fronts[s]:] gets the whole symmetric front of supernode s, row by row."""
     first, panel, below, relative = p.first, p.panel, p.below, p.relative

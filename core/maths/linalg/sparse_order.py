@@ -1,4 +1,4 @@
-"""The fixed part of a sparse factorisation: in which order to eliminate, what fills in, where each entry of the matrix goes."""
+"""Symbolic part of a sparse factorisation: elimination order, fill-in, and the position of each entry of the matrix."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy import int64
 from ...errors import Array
 from .sparse_factor import Ints, Pattern
 
-LEAF = 6  # nodes that are not worth being cut in two
-TRASH = 0  # of the values: what belongs to no free unknown goes there
+LEAF = 6  # nodes: smaller sets are not dissected further
+TRASH = 0  # position in the values for entries of prescribed unknowns
 
 
 def dissect(neighbours: Sequence[set[int]], where: Array) -> list[int]:
-    """Nested dissection: an order of nodes in which both halves come before what separates them. `where` (k, 3) is used to
-    halve."""
+    """Nested dissection: an order of nodes in which both halves precede their separator. `where` (k, 3) are the positions used
+    for bisection."""
     order: list[int] = []
     todo: list[tuple[list[int], bool]] = [(list(range(len(neighbours))), False)]
     while todo:
@@ -42,7 +42,7 @@ def dissect(neighbours: Sequence[set[int]], where: Array) -> list[int]:
 
 
 def fill_in(neighbours: Sequence[set[int]], order: Sequence[int]) -> list[list[int]]:
-    """Of each step of the elimination, the later steps that it couples to, sorted. `neighbours` are of nodes."""
+    """For each elimination step, the later steps that it couples to, sorted. `neighbours` are those of nodes."""
     step = {node: k for k, node in enumerate(order)}
     inherited: list[list[set[int]]] = [[] for _ in order]
     below: list[list[int]] = []
@@ -58,7 +58,7 @@ def fill_in(neighbours: Sequence[set[int]], order: Sequence[int]) -> list[list[i
 
 
 def in_postorder(neighbours: Sequence[set[int]], order: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """The same elimination, but every node comes right after all that hang on it in the elimination tree; and its fill-in."""
+    """The same elimination in postorder of the elimination tree, with its fill-in."""
     below = fill_in(neighbours, order)
     children: list[list[int]] = [[] for _ in order]
     todo = []
@@ -81,9 +81,8 @@ def in_postorder(neighbours: Sequence[set[int]], order: Sequence[int]) -> tuple[
 def analyse(
     nets: Sequence[tuple[Sequence[Sequence[int]], Sequence[set[int]], Sequence[int]]], count: int
 ) -> tuple[Pattern, Ints]:
-    """For each net: the unknowns of its nodes, the nodes' neighbours, the order of nodes. `count` unknowns in all.
-
-    Returns the pattern, and the parent of each supernode (-1: none)."""
+    """For each net: the unknowns of its nodes, the nodes' neighbours, the order of nodes. `count` is the total number of
+    unknowns. Returns the pattern, and the parent of each supernode (-1: none)."""
     place = np.full(count, -1, int64)
     net, first = [0], [0]
     rows: list[list[int]] = []
@@ -91,7 +90,7 @@ def analyse(
     for unknowns, neighbours, chosen_order in nets:
         offset = len(first) - 1
         order, below = in_postorder(neighbours, chosen_order)
-        # Nodes that couple to the same later ones, and to each other, are one supernode.
+        # Consecutive nodes that couple to the same later ones, and to each other, form a supernode.
         starts = [
             k
             for k in range(len(order))
@@ -101,7 +100,7 @@ def analyse(
         number[starts] = 1
         number = np.cumsum(number) - 1 + offset
         columns = first[-1]
-        begins = []  # of each step, its first column
+        begins = []  # first column of each step
         for node in order:
             begins.append(columns)
             for unknown in unknowns[node]:
@@ -162,7 +161,7 @@ def _pattern(
 
 
 def _stacks(net: list[int], children: list[list[int]], depth: Ints, rest: Ints) -> tuple[Ints, list[int]]:
-    """Where update matrices lie on the stacks of even and odd depth, and how high these get."""
+    """Positions of the update matrices on the stacks of even and odd depth, and the heights of the stacks."""
     offsets = np.zeros(len(rest), int64)
     highest = [0, 0]
     for begin, end in pairwise(net):
@@ -183,7 +182,7 @@ def stack_size(pattern: Pattern) -> int:
 
 
 class Finder:
-    """Tells where entries of the matrix stand among the values."""
+    """Finds positions of matrix entries in the values."""
 
     def __init__(self, pattern: Pattern) -> None:
         self._p = pattern
@@ -192,7 +191,7 @@ class Finder:
         self._keys = owner * np.int64(self._columns + 1) + pattern.rows
 
     def entries(self, rows: Ints, columns: Ints) -> Ints:
-        """For unknowns of the same shape; -1 of them: the entry goes to TRASH."""
+        """Positions for arrays of unknowns of the same shape; TRASH where one of them is -1."""
         p = self._p
         absent = (rows < 0) | (columns < 0)
         a, b = p.place[np.where(absent, 0, rows)], p.place[np.where(absent, 0, columns)]

@@ -1,7 +1,7 @@
-"""LDL^T of a symmetric tridiagonal matrix, or of one that also couples its first and last unknown, in O(n).
+"""LDL^T factorisation of a symmetric tridiagonal or cyclic tridiagonal matrix, in O(n).
 
-Entry (i, i) is `diagonal[i]`, entry (i, i - 1) is `beside[i]`; in a cyclic matrix `beside[first]` couples the first unknown and
-the last. There the last row fills up: `fill` keeps it.
+Entry (i, i) is `diagonal[i]`, entry (i, i - 1) is `beside[i]`; in a cyclic matrix `beside[first]` couples the first and the
+last unknown. The last row of its factor, which fills in, is stored in `fill`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...errors import Array
 def factor_tridiagonal(
     diagonal: Array, beside: Array, fill: Array, first: int, n: int, cyclic: bool, least: float
 ) -> bool:
-    """Factors rows first ... first + n - 1 in place. False as soon as a pivot is not above `least`."""
+    """Factors rows first ... first + n - 1 in place. Returns False if a pivot is not above `least`."""
     last = first + n - 1
     if not cyclic:
         for i in range(first, last):
@@ -42,7 +42,7 @@ def factor_tridiagonal(
 
 @kernel
 def solve_tridiagonal(diagonal: Array, beside: Array, fill: Array, first: int, n: int, cyclic: bool, b: Array) -> None:
-    """Solves with the factor; b[first:first+n] becomes the solution."""
+    """Solves with the factorisation, in place in b[first:first+n]."""
     last = first + n - 1
     if not cyclic:
         for i in range(first, last):

@@ -1,67 +1,67 @@
-"""The data of all `clothoid` rods of a scene, as plain arrays side by side, in groups that kernels take as they need them.
+"""Arrays of all `clothoid` rods of a scene, in groups that kernels take as they need them.
 
-A rod has nodes with curvature vectors, elements between them, and two sets of points at fixed fractions of the elements: Gauss
-points, which carry mass, and sample points, which others see: all vertices of the described rod, and more between them where
-contact needs them nearer to each other. Sample i and the next make an edge; the last of a rod has none, and its entries are idle.
-A point has four coordinates: its place, and the angle by which the material has turned about the tangent (of an edge: about the
-edge) since the step began.
+A rod has nodes with curvature vectors, elements between them, and two sets of points at fixed fractions of the elements. Gauss
+points carry the mass. Sample points are visible to other parts of the simulation: all vertices of the described rod, and
+further points between them where contact needs a finer spacing. Each sample point and the next form an edge; the last one of a
+rod has no edge, and its edge entries are unused. A point has four coordinates: its position, and the rotation of the material
+about the tangent (for an edge: about the edge) since the start of the step.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ...errors import Array, Flags, Ints
+from ..state_of_rods import zeros_of
 from .moving import COLUMN, LANES, make_lanes
 from .series import COLUMNS, make_terms
 
 
 class Rods(NamedTuple):
-    degree: Ints  # (R,) 1: curvature is affine on elements; 0: constant, helices
+    degree: Ints  # (R,) 1: curvature is affine on each element; 0: constant (helices)
     damping_time: Array  # (R,) s
     held_position: Flags  # (R,) of the root
     held_frame: Flags  # (R,) of the root
     spacing: Array  # (R,) m, between vertices of the described rod: the unit of tolerances
-    vector_start: Ints  # (R + 1,) where the unknowns of rod r lie in generalized vectors
-    matrix_start: Ints  # (R + 1,) and the square of their number
-    rows_start: Ints  # (R + 1,) and four times it for each sample point
+    vector_start: Ints  # (R + 1,) where the unknowns of rod r start in generalized vectors
+    matrix_start: Ints  # (R + 1,) start of its square matrix
+    rows_start: Ints  # (R + 1,) start of its sample Jacobian, of four rows per sample point
 
 
 class Nodes(NamedTuple):
     start: Ints  # (R + 1,)
     element_start: Ints  # (R + 1,)
-    stiffness: Array  # (E, 3, 3) of the element over its length: of its first node, between the two, of its second; twist, 1, 2
+    # (E, 3, 3) of twist and the two curvatures, per element length: first node, both nodes, second node
+    stiffness: Array
     mass: Array  # (E,) kg/m
 
 
 class Points(NamedTuple):
     start: Ints  # (R + 1,)
-    element: Ints  # (P,) of all elements of the block
-    fraction: Array  # (P,) where in the element, from 0 to 1
-    mass: Array  # (P, 4) over the element's length: kg/m three times, kg m about the tangent
+    element: Ints  # (P,) index of the element within the block
+    fraction: Array  # (P,) position within the element, from 0 to 1
+    mass: Array  # (P, 4) per element length: kg/m three times, and kg m about the tangent
     radii: Array  # (P, 2) m
-    weight: Array  # (P,) of Gauss points: the part of the element's length that they stand for
+    weight: Array  # (P,) of Gauss points: quadrature weight, as a fraction of the element's length
 
 
 class State(NamedTuple):
-    """What a cache stores."""
+    """State of the rods, as stored in a cache."""
 
     length: Array  # (E,) m, of the elements
-    natural: Array  # (K, 3) natural curvature at the nodes
-    kappa: Array  # (K, 3) twist and curvatures at the nodes
-    root: Array  # (R, 3)
+    natural: Array  # (K, 3) 1/m, natural curvature at the nodes
+    kappa: Array  # (K, 3) 1/m, twist and curvatures at the nodes
+    root: Array  # (R, 3) m
     frame: Array  # (R, 3, 3) of the root
     rate: Array  # (V,) generalized velocities
-    x: Array  # (S, 4) sample points
-    v: Array  # (S, 3)
+    x: Array  # (S, 4) m and rad, of the sample points
+    v: Array  # (S, 3) m/s
     director: Array  # (S, 3) of the edges
     tension: Array  # (S,) N, of the edges at the end of the last step
 
 
 class Holds(NamedTuple):
-    """The prescribed motion of roots, at the beginning [0] and the end [1] of the step."""
+    """Prescribed motion of the roots, at the start [0] and the end [1] of the step."""
 
     position: Array  # (2, R, 3)
     frame: Array  # (2, R, 3, 3)
@@ -69,52 +69,52 @@ class Holds(NamedTuple):
 
 class Forces(NamedTuple):
     gravity: Array  # (R, 3) m/s2
-    load: Array  # (S, 3) N, besides weight
-    loaded: Flags  # (R,) whether there is any
+    load: Array  # (S, 3) N, besides gravity
+    loaded: Flags  # (R,) whether any force acts on sample points
     drag: Array  # (S, 6) kg/s
     wind: Array  # (3,) m/s
     drag_rate: Array  # (1,) 1/s
 
 
 class Stage(NamedTuple):
-    """Where a stage starts, and strain rates are (kappa - kappa*) / h."""
+    """Start of a stage; strain rates are (kappa - kappa*) / h."""
 
     x: Array  # (G, 4)
     v: Array  # (G, 4)
     kappa: Array  # (K, 3)
     root: Array  # (R, 3)
-    turn: Array  # (R, 3) of the root since the step began, as a rotation vector
+    turn: Array  # (R, 3) rotation vector of the root since the start of the step
     sample_x: Array  # (S, 4)
 
 
 class Geometry(NamedTuple):
-    """The iterate. Angles are measured against frames carried from those at the beginning of the step."""
+    """Geometry of the current Newton iterate. Angles are relative to frames transported from the start of the step."""
 
     x: Array  # (G, 4)
-    v: Array  # (G, 4) where it was asked for
+    v: Array  # (G, 4) only valid where it was computed
     frame: Array  # (G, 3, 3)
     sample_frame: Array  # (S, 3, 3)
     tangent0: Array  # (G, 3)
     director0: Array  # (G, 3)
-    edge0: Array  # (S, 3) directions of the edges at the beginning
+    edge0: Array  # (S, 3) directions of the edges at the start of the step
     edge_director0: Array  # (S, 3)
-    x0: Array  # (G, 4) where the points were at the beginning
+    x0: Array  # (G, 4) points at the start of the step
 
 
 class Log(NamedTuple):
-    energy: Array  # (R, 4) kinetic, bend, twist, gravity when last measured
+    energy: Array  # (R, 4) J, kinetic, bend, twist, gravity when last measured
     report: Array  # (R, 5) iterations, residual, halvings, fall-backs, failures
 
 
-class Block(NamedTuple):
-    """Everything that is kept for all rods."""
+class Arrays(NamedTuple):
+    """All arrays of a block."""
 
     rods: Rods
     nodes: Nodes
     gauss: Points
     samples: Points
     state: State
-    saved: State  # at the beginning of an attempt, to go back to
+    saved: State  # at the start of an attempt, for rollback
     holds: Holds
     forces: Forces
     stage: Stage
@@ -123,20 +123,20 @@ class Block(NamedTuple):
 
 
 class Coupled(NamedTuple):
-    """What rods that are solved together with others keep from one iteration to the next."""
+    """Data of coupled steps kept between Newton iterations."""
 
-    matrix: Array  # (M,) of all rods one after the other, factored
+    matrix: Array  # (M,) factored matrices of all rods, one after the other
     gradient: Array  # (V,)
     step: Array  # (V,)
-    moved: Array  # (V,) how far the last move went
-    rows: Array  # (J,) of each sample point: its place and its edge's turn by the unknowns
-    kappa: Array  # (K, 3) where that began
+    moved: Array  # (V,) displacement of the last move
+    rows: Array  # (J,) Jacobian of each sample point: position and edge turn with respect to the unknowns
+    kappa: Array  # (K, 3) at the start of the move; root and frame likewise
     root: Array  # (R, 3)
     frame: Array  # (R, 3, 3)
 
 
-class Room(NamedTuple):
-    """What a worker needs for one rod."""
+class Scratch(NamedTuple):
+    """Scratch buffers of a worker, for one rod."""
 
     terms: Array
     derivatives: Array
@@ -156,79 +156,61 @@ class Room(NamedTuple):
     frame: Array  # (1, 3, 3)
     force: Array  # (P, 4)
     acting: Array  # (P, 3)
-    tail: Array  # (G + 1, 12) sums of forces, and of forces times places, beyond a point
+    tail: Array  # (G + 1, 12) sums of forces, and of forces times positions, beyond each point
 
 
-class Workings(NamedTuple):
-    """What a worker needs for the equation of motion; see `dynamics.py`."""
+class MotionScratch(NamedTuple):
+    """Scratch buffers of a worker for the equation of motion; see `dynamics.py`."""
 
-    lanes: Array  # (T, TERM) terms of all lanes, see `moving.py`
-    flat: Array  # (T TERM,) the same
-    at_nodes: Array  # (12, 48) the fields at Gauss points
+    lanes: Array  # (T, TERM) series terms of all lanes, see `moving.py`
+    flat: Array  # (T TERM,) the same, flat
+    at_nodes: Array  # (12, 48) fields at the Gauss points
     dots: Array  # (6, 16)
     outer: Array  # (7, 48)
     ends: Array  # (3, 144)
     mass: Array  # (12, 12)
     rate: Array  # (12, 12)
-    pull: Array  # (12,)
+    bias: Array  # (12,)
     weight: Array  # (12,)
-    pulled: Array  # (3,) acceleration of the beginning of the piece
-    hats: Array  # (2, 2) by how much the nodes of the element bend the piece
+    start_acceleration: Array  # (3,) acceleration of the start of the piece
+    hats: Array  # (2, 2) hat functions of the element's nodes on the piece
     sums: Array  # (9,)
-    local: Array  # (6, n) how an unknown moves the beginning of the piece: shift and turn
-    turning: Array  # (6, n) the rate of that
+    local: Array  # (6, n) displacement and rotation of the start of the piece per unknown
+    turning: Array  # (6, n) its rate of change
     one: Array  # (12, n)
     two: Array  # (12, n)
-    force: Array  # (2, n) A, and the force of weight
+    force: Array  # (2, n) A, and the force of gravity
     inertia: Array  # (n, n) M
-    slope: Array  # (n, n) the derivative of A by the velocities
+    slope: Array  # (n, n) derivative of A with respect to the velocities
 
 
 class Step(NamedTuple):
-    """How steps are to be taken."""
+    """Parameters of a call of `step_rods`."""
 
     h: float
-    steps: int  # prescribed motion spans all of them
+    steps: int  # number of consecutive steps; prescribed motion spans all of them
     scheme: int
     air_density: float
-    tolerance: float  # Newton stops when no point is farther from its place than this many segment lengths
+    tolerance: float  # Newton stops when the estimated error of every point is below this many segment lengths
 
 
-def make_room(points: int, unknowns: int) -> Room:
-    terms, derivatives = make_terms()
-
-    def zeros(*shape: int) -> Array:
-        return np.zeros(shape)
-
+def make_scratch(points: int, unknowns: int) -> Scratch:
     n = unknowns
-    return Room(
-        terms=terms,
-        derivatives=derivatives,
-        sums=zeros(COLUMNS),
-        phi=zeros(3, n),
-        psi=zeros(3, n),
-        jacobian=zeros(points, 6, n),
-        rows=zeros(4 * points * n),
-        matrix=zeros(n, n),
-        second=zeros(n, n),
-        gradient=zeros(n),
-        step=zeros(n),
-        trial=zeros(n),
-        velocity=zeros(n),
-        kappa=zeros(n // 3 - 2, 3),
-        root=zeros(1, 3),
-        frame=zeros(1, 3, 3),
-        force=zeros(points, 4),
-        acting=zeros(points, 3),
-        tail=zeros(points + 1, 12),
-    )
+    terms, derivatives = make_terms()
+    zeros = zeros_of(
+        Scratch, (n,), sums=(COLUMNS,), phi=(3, n), psi=(3, n), jacobian=(points, 6, n), rows=(4 * points * n,), matrix=(n, n),
+        second=(n, n), kappa=(n // 3 - 2, 3), root=(1, 3), frame=(1, 3, 3), force=(points, 4), acting=(points, 3),
+        tail=(points + 1, 12),
+    )  # fmt: skip
+    return zeros._replace(terms=terms, derivatives=derivatives)
 
 
-def make_workings(unknowns: int) -> Workings:
+def make_motion_scratch(unknowns: int) -> MotionScratch:
     n = LANES * (-(-unknowns // LANES))  # whole vector registers
-    shapes = (
-        (12, COLUMN), (6, 2 * LANES), (7, COLUMN), (3, 3 * COLUMN), (12, 12), (12, 12), (12,), (12,), (3,), (2, 2), (9,),
-        (6, n), (6, n), (12, n), (12, n), (2, n), (n, n), (n, n),
+    zeros = zeros_of(
+        MotionScratch, (12,), at_nodes=(12, COLUMN), dots=(6, 2 * LANES), outer=(7, COLUMN), ends=(3, 3 * COLUMN),
+        mass=(12, 12), rate=(12, 12), start_acceleration=(3,), hats=(2, 2), sums=(9,), local=(6, n), turning=(6, n),
+        one=(12, n), two=(12, n), force=(2, n), inertia=(n, n), slope=(n, n),
     )  # fmt: skip
     lanes = make_lanes()
-    return Workings(lanes, lanes.reshape(-1), *(np.zeros(shape) for shape in shapes))
+    return zeros._replace(lanes=lanes, flat=lanes.reshape(-1))

@@ -1,4 +1,4 @@
-"""From described rods to the arrays of a block: elements fitted to what was drawn, stiffness, mass, points along the rod."""
+"""Builds the arrays of a block from described rods: elements fitted to the drawn shape, stiffness, mass, points along the rod."""
 
 from __future__ import annotations
 
@@ -12,28 +12,54 @@ from ...describe.rod import Rod
 from ...describe.scene import MOST_ELEMENTS, Elements, Entry, Hold, as_elements
 from ...errors import Array, TendrilError
 from ...maths.geometry.frames import any_normal, transport
-from .arrays import Block, Ints
-from .fit import Fit, Polyline, draw, fit
-from .layout import Outline, arrange, panels_of
+from .arrays import Arrays, Ints
+from .fit import Fit, Polyline, fit, make_polyline
+from .layout import RodLayout, make_arrays, panels_of
 
-LEAST_ELEMENTS = 4  # unless told: a straight rod, too, is to swing in more than one way
-SAG = 0.25  # radii: how far an edge between sample points may be off the curve
-TURNING = 0.5  # rad between sample points
-MOST_SAMPLES = 600  # on a rod, if the drawn points are fewer
-SEAT = 2e-3  # of a drawn edge: how long the edge is that a body is attached to
+LEAST_ELEMENTS = 4  # by default: even a straight rod needs several vibration modes
+SAG = 0.25  # largest deviation of an edge between sample points from the curve, in radii
+TURNING = 0.5  # rad, largest rotation between neighbouring sample points
+MOST_SAMPLES = 600  # per rod, unless it has more drawn points
+SEAT = 2e-3  # length of the edge to which a body is attached, relative to the drawn edge
 
 
-class Made(NamedTuple):
-    """A block of rods, and what its maker found out."""
+class Built(NamedTuple):
+    """Arrays of a block, and the mapping from the described rods."""
 
-    block: Block
-    vertices: Ints  # the rows of the samples that are vertices of the described rods, one rod after the other
+    arrays: Arrays
+    vertices: Ints  # rows of the sample points that are vertices of the described rods
     along: Array  # (S,) m, arc length of the samples
     offsets: Array  # (S,) rad, from the drawn directors to those of the curve
-    fits: list[Fit]  # of the shapes at the start
+    fits: list[Fit]  # of the initial shapes
+
+    def drawn_edges(self) -> tuple[Ints, Ints, Ints]:
+        """Sample points at which each drawn edge starts and ends, and the one before its middle."""
+        start = self.arrays.samples.start
+        rod = np.searchsorted(start, self.vertices, side="right")
+        inner = np.diff(rod) == 0
+        one, two = self.vertices[:-1][inner], self.vertices[1:][inner]
+        far = 2.0 * float(self.along.max())  # keeps the rods apart in one sorted array
+        place = self.along + far * np.repeat(np.arange(len(start) - 1), np.diff(start))
+        return one, two, np.searchsorted(place, (0.5 + 1e-6) * place[one] + (0.5 - 1e-6) * place[two]) - 1
+
+    def gauss_velocities(self, velocities: list[Array]) -> Array:
+        """(G, 3) velocities given at the vertices of each rod, interpolated to the Gauss points."""
+        gauss, element_start = self.arrays.gauss, self.arrays.nodes.element_start
+        out = np.zeros((int(gauss.start[-1]), 3))
+        done = 0
+        for r, v in enumerate(velocities):
+            rows = self.vertices[done : done + len(v)]
+            done += len(v)
+            points = slice(int(gauss.start[r]), int(gauss.start[r + 1]))
+            first, count = element_start[r], element_start[r + 1] - element_start[r]
+            length = float(self.along[rows[-1]])
+            at = (gauss.element[points] - first + gauss.fraction[points]) * length / count
+            for c in range(3):
+                out[points, c] = np.interp(at, self.along[rows], v[:, c])
+        return out
 
 
-Fitted = tuple[Fit, Array, Array]  # a start, natural curvatures at the nodes, angles of the frame
+Fitted = tuple[Fit, Array, Array]  # initial shape, natural curvatures at the nodes, angles of the frame
 
 
 class Shapes(NamedTuple):
@@ -44,46 +70,47 @@ class Shapes(NamedTuple):
 
 
 def fit_elements(rod: Rod, elements: Elements | int | None = None) -> Fit:
-    """The elements that `scene.add(rod, "clothoid", elements=...)` makes of a rod as it is drawn: their lengths and curvatures, and
-    how far they are from its vertices, at most and at its end."""
+    """The elements that `scene.add(rod, "clothoid", elements=...)` fits to a rod as drawn, with the largest error at its
+    vertices and the error at its end."""
     return _shapes(rod, as_elements(elements)).start
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], touching: bool) -> Made:
-    """`holds` come with the number of their rod within the block; with `touching` there are samples between vertices, too."""
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], touching: bool) -> Built:
+    """`holds` are pairs of the rod's index within the block and the hold. With `touching` there are sample points between
+    vertices, too."""
     _check_holds(holds)
     shapes = [_shapes(entry.rod, entry.elements) for entry in entries]
-    outlines, vertices, along, offsets, first = [], [], [], [], 0
+    layouts, vertices, along, offsets, first = [], [], [], [], 0
     for entry, shape in zip(entries, shapes, strict=True):
         degree = entry.elements.degree if entry.elements else 1
-        outline, rows, s, turned = _outline(entry, shape, degree, touching)
-        outlines.append(outline)
+        layout, rows, s, turned = _rod_layout(entry, shape, degree, touching)
+        layouts.append(layout)
         vertices.append(first + rows)
         along.append(s)
         offsets.append(turned)
-        first += len(outline.samples)
-    block = arrange(outlines)
+        first += len(layout.samples)
+    arrays = make_arrays(layouts)
     for r, (entry, shape) in enumerate(zip(entries, shapes, strict=True)):
-        nodes = slice(int(block.nodes.start[r]), int(block.nodes.start[r + 1]))
-        block.state.kappa[nodes] = shape.start.kappa
-        block.state.natural[nodes] = shape.natural
-        block.state.root[r] = shape.start.root
-        block.state.frame[r] = shape.start.frame
-        block.rods.damping_time[r] = entry.rod.damping_time
-        block.rods.spacing[r] = entry.rod.length / entry.rod.edge_count
+        nodes = slice(int(arrays.nodes.start[r]), int(arrays.nodes.start[r + 1]))
+        arrays.state.kappa[nodes] = shape.start.kappa
+        arrays.state.natural[nodes] = shape.natural
+        arrays.state.root[r] = shape.start.root
+        arrays.state.frame[r] = shape.start.frame
+        arrays.rods.damping_time[r] = entry.rod.damping_time
+        arrays.rods.spacing[r] = entry.rod.length / entry.rod.edge_count
     for number, hold in holds:
-        hold_root(block, number, hold)
+        hold_root(arrays, number, hold)
     for end in range(2):
-        block.holds.position[end] = block.state.root
-        block.holds.frame[end] = block.state.frame
-    return Made(
-        block, np.concatenate(vertices), np.concatenate(along), np.concatenate(offsets), [s.start for s in shapes]
+        arrays.holds.position[end] = arrays.state.root
+        arrays.holds.frame[end] = arrays.state.frame
+    return Built(
+        arrays, np.concatenate(vertices), np.concatenate(along), np.concatenate(offsets), [s.start for s in shapes]
     )
 
 
-def hold_root(block: Block, number: int, hold: Hold) -> None:
-    block.rods.held_position[number] |= hold.holds_position
-    block.rods.held_frame[number] |= hold.holds_frame
+def hold_root(arrays: Arrays, number: int, hold: Hold) -> None:
+    arrays.rods.held_position[number] |= hold.holds_position
+    arrays.rods.held_frame[number] |= hold.holds_frame
 
 
 def _check_holds(holds: Sequence[tuple[int, Hold]]) -> None:
@@ -95,31 +122,32 @@ def _check_holds(holds: Sequence[tuple[int, Hold]]) -> None:
 
 
 def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
-    """Elements for the shape at the start and for the natural one."""
+    """Elements of the initial and of the natural shape."""
     if rod.closed:
         raise TendrilError("closed", True, 'clothoid rods are open: choose the model "der" for closed ones')
-    start = draw(rod.points, _first_director(rod))
+    start = make_polyline(rod.points, _first_director(rod))
     rest = None
     if rod.rest_points is not None:
-        rest = draw(rod.rest_points, _rest_director(rod, start))
+        rest = make_polyline(rod.rest_points, _rest_director(rod, start))
     same = rest is not None and rod.twist == 0.0 and np.array_equal(rod.points, rest.points)
     arcs = (rest or start).arcs
     if rest is None:
         arcs = rod.rest_lengths * (start.arcs / np.linalg.norm(np.diff(rod.points, axis=0), axis=1))
-    # Where no direction across the axis differs from another, the frame may follow the curve.
+    # With isotropic bending stiffness the frame may follow the curve.
     free = bool(np.array_equal(rod.bend[:, 0], rod.bend[:, 1]))
     degree = wanted.degree if wanted else 1
     most = max(1, min(MOST_ELEMENTS, rod.edge_count))
 
     def fitted(count: int) -> Fitted:
-        """The start, the natural curvatures, and the angles of the frame."""
         leading = fit(rest or start, arcs, count, degree, free_frame=free)
         if same:
             return leading, leading.kappa, leading.turns
-        other = _turned(start, leading.turns + rod.twist * _middles(arcs) if rest else leading.turns)
+        other = _rotated(start, leading.turns + rod.twist * _middles(arcs) if rest else leading.turns)
         if rest is not None:
             return fit(other, arcs, count, degree, free_frame=False), leading.kappa, leading.turns
-        straight = _turned(draw(_straight(start, arcs), start.directors[0]), leading.turns - rod.twist * _middles(arcs))
+        straight = _rotated(
+            make_polyline(_straight(start, arcs), start.directors[0]), leading.turns - rod.twist * _middles(arcs)
+        )
         natural = fit(straight, arcs, count, degree, free_frame=False).kappa
         natural[:, 1:] = 0.0
         return leading, natural, leading.turns
@@ -128,15 +156,15 @@ def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
         found = fitted(min(wanted.count, MOST_ELEMENTS))
     else:
         tolerance = (wanted or Elements()).tolerance * arcs.sum()
-        found = _fewest(fitted, 1 if wanted is not None else min(LEAST_ELEMENTS, most), most, float(tolerance))
+        found = _fewest_elements(fitted, 1 if wanted is not None else min(LEAST_ELEMENTS, most), most, float(tolerance))
     natural = found[1].copy()
     natural[:, 0] += rod.rest_twist
     return Shapes(found[0], natural, found[2], arcs)
 
 
-def _fewest(fitted: Callable[[int], Fitted], least: int, most: int, tolerance: float) -> Fitted:
-    """With the fewest elements that are within the tolerance (m); if none are, with those that are nearest. Beyond eight, counts
-    are first tried in leaps, and those that were leapt over last."""
+def _fewest_elements(fitted: Callable[[int], Fitted], least: int, most: int, tolerance: float) -> Fitted:
+    """The fit with the fewest elements within the tolerance (m), or else the best one found. Above eight elements the count
+    grows in larger increments, and the skipped counts are tried last."""
     count, leap = least, 1
     best = found = fitted(count)
     while found[0].largest_error > tolerance and count < most:
@@ -159,14 +187,14 @@ def _straight(shape: Polyline, arcs: Array) -> Array:
     return np.asarray(s[:, None] * shape.tangents[0])
 
 
-def _turned(shape: Polyline, angles: Array) -> Polyline:
+def _rotated(shape: Polyline, angles: Array) -> Polyline:
     side = np.cross(shape.tangents, shape.directors)
     directors = np.cos(angles)[:, None] * shape.directors + np.sin(angles)[:, None] * side
     return shape._replace(directors=directors)
 
 
 def _middles(arcs: Array) -> Array:
-    """Where the middles of the edges lie, from that of edge 0, as parts of the whole length."""
+    """(m,) middles of the edges relative to that of edge 0, as fractions of the whole length."""
     middles = np.cumsum(arcs) - 0.5 * arcs
     return np.asarray((middles - middles[0]) / arcs.sum())
 
@@ -189,8 +217,8 @@ def _rest_director(rod: Rod, start: Polyline) -> Array:
     return np.array(transport(tuple(start.directors[0]), tuple(start.tangents[0]), tuple(tangent)))
 
 
-def _outline(entry: Entry, shape: Shapes, degree: int, touching: bool) -> tuple[Outline, Ints, Array, Array]:
-    """The rod without its shape; the rows of its vertices among its samples; arc length and frame angle of the samples."""
+def _rod_layout(entry: Entry, shape: Shapes, degree: int, touching: bool) -> tuple[RodLayout, Ints, Array, Array]:
+    """The rod without its shape; rows of its vertices among its sample points; arc length and frame angle of the sample points."""
     rod: Rod = entry.rod
     elements = shape.start.elements
     s = np.concatenate([[0.0], np.cumsum(shape.arcs)])
@@ -209,18 +237,18 @@ def _outline(entry: Entry, shape: Shapes, degree: int, touching: bool) -> tuple[
     sample_mass = np.zeros((len(samples), 4))
     sample_mass[:-1] += half[:, None] / length * edge_mass[edge_of]
     sample_mass[1:] += half[:, None] / length * edge_mass[edge_of]
-    outline = Outline(
+    layout = RodLayout(
         elements, degree, length, stiffness, mass, inertia, panels, samples / length, sample_mass,
         rod.radii[np.append(edge_of, edge_of[-1])],
     )  # fmt: skip
     middles = 0.5 * (s[:-1] + s[1:])
     between = np.append(0.5 * (samples[:-1] + samples[1:]), length)
-    return outline, rows, samples, np.interp(between, middles, shape.offsets)
+    return layout, rows, samples, np.interp(between, middles, shape.offsets)
 
 
 def _sample_places(rod: Rod, s: Array, bent: float, turning: float) -> tuple[Array, Ints, Ints]:
-    """Arc lengths of the vertices and of points between them, so that edges follow the curve within a part of the radius; which are
-    vertices; and on which drawn edge each edge lies."""
+    """Arc lengths of sample points, subdivided so that the edges follow the curve within a fraction of the radius; rows of the
+    vertices; and the drawn edge of each edge."""
     longest = math.sqrt(8.0 * SAG * float(rod.radii.max(axis=1).min()) / max(bent, 2.0 / float(s[-1])))
     longest = min(longest, TURNING / max(turning, 1e-300))
     longest = max(longest, float(s[-1]) / max(MOST_SAMPLES, 1), 2.0 * float(rod.radii.max(axis=1).min()))
@@ -233,12 +261,13 @@ def _sample_places(rod: Rod, s: Array, bent: float, turning: float) -> tuple[Arr
 
 
 def _vertices(s: Array) -> tuple[Array, Ints, Ints]:
-    """As `_sample_places`, for the vertices alone."""
+    """Like `_sample_places`, for the vertices only."""
     return s, np.arange(len(s)), np.arange(len(s) - 1)
 
 
 def _with_seats(samples: Array, s: Array, tied: Sequence[tuple[int, float]]) -> tuple[Array, Ints, Ints]:
-    """As `_sample_places`, with a very short edge wherever a body is attached: its place and frame are those of the curve there."""
+    """Like `_sample_places`, with a very short edge (seat) at each attached body, which has the position and frame of the curve
+    there."""
     found = [samples]
     for edge, at in tied:
         width = SEAT * (s[edge + 1] - s[edge])
@@ -252,7 +281,7 @@ def _with_seats(samples: Array, s: Array, tied: Sequence[tuple[int, float]]) -> 
 
 
 def _elements(rod: Rod, s: Array, elements: int, degree: int) -> tuple[Array, Array, Array]:
-    """Stiffness (N, 3, 3), mass and inertia per length (N,): integrals over each element of what the drawn edges have."""
+    """Stiffness (N, 3, 3), mass and inertia per length (N,): integrals of the drawn edges' properties over each element."""
     cuts = np.unique(np.concatenate([s, np.arange(elements + 1) / elements]))
     cuts = cuts[np.concatenate([[True], np.diff(cuts) > 1e-14])]
     cuts[-1] = 1.0
@@ -260,7 +289,7 @@ def _elements(rod: Rod, s: Array, elements: int, degree: int) -> tuple[Array, Ar
     edge = np.clip(np.searchsorted(s, middle) - 1, 0, rod.edge_count - 1)
     which = np.minimum((middle * elements).astype(np.int64), elements - 1)
     a, b = cuts[:-1] * elements - which, cuts[1:] * elements - which  # from 0 to 1 in the element
-    stiff = np.stack([rod.twist_stiffness, rod.bend[:, 1], rod.bend[:, 0]], axis=1)[edge]  # (twist, 1, 2)
+    stiff = np.stack([rod.twist_stiffness, rod.bend[:, 1], rod.bend[:, 0]], axis=1)[edge]  # twist, 1, 2
     if degree == 1:
         one, two, three = b - a, (b**2 - a**2) / 2.0, (b**3 - a**3) / 3.0
         products = np.stack([one - 2.0 * two + three, two - three, three], axis=1)

@@ -1,22 +1,24 @@
-"""How rods answer to forces at contacts: Z = L^-1 J^T, with the factor L of each rod's matrix; short and dense."""
+"""Responses of rods to forces at contacts: Z = L^-1 J^T, with the Cholesky factor L of each rod's dense matrix. Z^T Z is the
+Delassus operator.
+"""
 
 from __future__ import annotations
 
 from ...compile.jit import kernel, part
 from ...errors import Array
 from ...maths.linalg.dense import half_solve
-from .arrays import Block, Coupled, Ints
-from .kinematics import unknowns_of
+from .arrays import Arrays, Coupled, Ints
+from .kinematics import is_held, unknowns_of
 
 
 @kernel
-def halves_of_contacts(
-    b: Block, c: Coupled, rod: Ints, edge: Ints, at: Array, rubbing_at: Array, direction: Array, lever: Array,
+def contact_half_responses(
+    b: Arrays, c: Coupled, rod: Ints, edge: Ints, at: Array, rubbing_at: Array, direction: Array, lever: Array,
     half: Array, moved: Array, begin: int, stop: int,
 ) -> None:  # fmt: skip
-    """Writes half (C, 2, 3, n), and moved (C, 3): what c.step does. Contact k pushes edges edge[k] of rods rod[k] (-1: of none that
-    moves) at a fraction along them, along its first direction; it rubs them at another along the two others, and by its levers
-    turns them. Of a rod that touches itself all is in the first half."""
+    """Writes half (C, 2, 3, n), and moved (C, 3), the contact displacements of c.step. Contact k pushes edges edge[k] of rods
+    rod[k] (-1: none that moves) at fraction `at` in its first direction. Friction acts at fraction `rubbing_at` in the other
+    two directions and turns the edge by the levers. A self-contact has all of its response in the first half."""
     width = half.shape[3]
     for k in range(begin, stop):
         for i in range(3):
@@ -42,16 +44,15 @@ def halves_of_contacts(
                 for j in range(n):
                     moved[k, i] += row[j] * c.step[first + j]
                 for j in range(6):
-                    held = b.rods.held_position[r] if j < 3 else b.rods.held_frame[r]
-                    row[j] = 0.0 if held else row[j]
+                    row[j] = 0.0 if is_held(b.rods, r, j) else row[j]
                 half_solve(matrix, n, row)
 
 
 @part
 def _add_rows(
-    b: Block, c: Coupled, r: int, e: int, sign: float, at: float, rubbing_at: float, direction: Array, lever: Array, out: Array
+    b: Arrays, c: Coupled, r: int, e: int, sign: float, at: float, rubbing_at: float, direction: Array, lever: Array, out: Array
 ) -> None:  # fmt: skip
-    """Adds how a rod's unknowns move the surface of its edge e at the contact: out (3, n)."""
+    """Adds the Jacobian of the surface of edge e at the contact to out (3, n)."""
     n, rows = unknowns_of(b.nodes, r), c.rows
     q = b.rods.rows_start[r] + 4 * n * (e - b.samples.start[r])
     for i in range(3):
@@ -68,7 +69,7 @@ def _add_rows(
 
 
 @kernel
-def add_halves(b: Block, c: Coupled, chosen: Ints, w: Array, begin: int, stop: int) -> None:
+def add_half_responses(b: Arrays, c: Coupled, chosen: Ints, w: Array, begin: int, stop: int) -> None:
     """c.step += L^-T w of the chosen rods, w (R, n)."""
     for k in range(begin, stop):
         r = chosen[k]

@@ -1,15 +1,17 @@
-"""The coefficients of the equation of motion (eq. 7 and 8) by propagated power series (section 7.1).
+"""Coefficients of the equation of motion (Casati and Bertails-Descoubes 2013, eq. 7 and 8) by propagated power series (section
+7.1).
 
-On a piece every unknown moves the rod as a rigid body does, and by six modes: twelve fields, whose products are integrated
-(`moving.py`) and then gathered for all unknowns. The fields are measured in lengths tau of the piece: of turns e x (r - r') and of
-modes tau is what is left out. Loops over unknowns run to whole vector registers; beyond the unknowns there are zeros.
+On a piece every unknown moves the rod as a rigid body and by six modes. These are twelve fields, whose products are integrated
+(`moving.py`) and then assembled for all unknowns. Rotations e x (r - r') and modes are scaled by the length tau of the piece.
+Loops over unknowns run over whole vector registers; the entries beyond the unknowns are zero.
 """
 
 from __future__ import annotations
 
 from ...compile.jit import part
 from ...errors import Array
-from .arrays import Block, Room, Workings
+from ...maths.linalg.small import get3
+from .arrays import Arrays, MotionScratch, Scratch
 from .kinematics import BEND, TURN, unknowns_of
 from .moving import (
     COLUMN,
@@ -22,14 +24,14 @@ from .moving import (
     fields_at_nodes,
     integrate_products,
 )
-from .series import expand, next_piece, total
+from .series import affine_at, expand, next_piece, scaled, slope_between, sum_terms
 
 
 @part
-def _twelve(w: Workings, tau: float, scale: float) -> None:
-    """From integrals to those of the products of the twelve fields, shifts, turns and modes: with those themselves, with their
-    rates (of shifts none), and with the bias; all times `scale`."""
-    dots, outer, mass, rate, bias = w.dots, w.outer, w.mass, w.rate, w.pull
+def _field_products(w: MotionScratch, tau: float, scale: float) -> None:
+    """Integrals of the products of the twelve fields (displacements, rotations, modes) with each other, with their rates (zero
+    for displacements) and with the bias; all times `scale`."""
+    dots, outer, mass, rate, bias = w.dots, w.outer, w.mass, w.rate, w.bias
     alone, one, two = outer[6], scale * tau, scale * tau * tau
     for a in range(12):
         for b in range(12):
@@ -38,7 +40,7 @@ def _twelve(w: Workings, tau: float, scale: float) -> None:
         j, k = (i + 1) % 3, (i + 2) % 3
         mass[i, i] = scale
         bias[i] = one * alone[Y + i * LANES + EXTRA]
-        # e_i x r has -r_k at j and r_j at k.
+        # e_i x r has the components -r_k at j and r_j at k.
         mass[3 + i, j], mass[3 + i, k] = -one * alone[k * LANES + FRAME], one * alone[j * LANES + FRAME]
         rate[j, 3 + i], rate[k, 3 + i] = -one * alone[k * LANES + EXTRA], one * alone[j * LANES + EXTRA]
         bias[3 + i] = two * (outer[j, Y + k * LANES + EXTRA] - outer[k, Y + j * LANES + EXTRA])
@@ -67,10 +69,10 @@ def _twelve(w: Workings, tau: float, scale: float) -> None:
 
 
 @part
-def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
-    """Writes the mass matrix (whole) into w.inertia, the derivative of A by the velocities into w.slope, A and the force of weight
-    into w.force; at the state and its generalized velocities."""
-    nodes, state, c = b.nodes, b.state, room.terms
+def equation_of_motion(b: Arrays, scratch: Scratch, w: MotionScratch, r: int) -> None:
+    """Writes the mass matrix (both triangles) to w.inertia, the derivative of A with respect to the velocities to w.slope, and
+    A and the force of gravity to w.force, all at the state and its generalized velocities."""
+    nodes, state, c = b.nodes, b.state, scratch.terms
     n, at = unknowns_of(nodes, r), b.rods.vector_start[r]
     kappa, length, rate, affine = state.kappa, state.length, state.rate, b.rods.degree[r]
     inertia, steep, force, gravity = w.inertia, w.slope, w.force, b.forces.gravity[r]
@@ -88,10 +90,10 @@ def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
         local[i, i] = 1.0
         local[3 + i, TURN + i] = 1.0
         j, m = (i + 1) % 3, (i + 2) % 3
-        # A turn of the root is no coordinate: half of omega x e_i stands for its rate.
+        # The rotation of the root is not a coordinate; half of omega x e_i represents its rate.
         turning[3 + j, TURN + i], turning[3 + m, TURN + i] = 0.5 * spin[m], -0.5 * spin[j]
         c[0, 9 + i] = state.root[r, i]
-        w.pulled[i] = 0.0  # acceleration of the beginning of the piece
+        w.start_acceleration[i] = 0.0
         for o in range(3):
             c[0, 3 * i + o] = state.frame[r, i, o]
     for o in range(3):
@@ -110,41 +112,28 @@ def equation_of_motion(b: Block, room: Room, w: Workings, r: int) -> None:
         active = here + 3 + 3 * affine
         there = here + 3 * affine
         span, sigma, last = length[e], 0.0, False
-        slope = (
-            (kappa[d, 0] - kappa[a, 0]) / span,
-            (kappa[d, 1] - kappa[a, 1]) / span,
-            (kappa[d, 2] - kappa[a, 2]) / span,
-        )
         ra, rb = at + here, at + there
-        rise = (
-            (rate[rb] - rate[ra]) / span,
-            (rate[rb + 1] - rate[ra + 1]) / span,
-            (rate[rb + 2] - rate[ra + 2]) / span,
-        )
+        first_kappa, first_rate = get3(kappa, a), (rate[ra], rate[ra + 1], rate[ra + 2])
+        slope = slope_between(first_kappa, get3(kappa, d), span)
+        rise = slope_between(first_rate, (rate[rb], rate[rb + 1], rate[rb + 2]), span)
         while not last:
-            now = (kappa[a, 0] + sigma * slope[0], kappa[a, 1] + sigma * slope[1], kappa[a, 2] + sigma * slope[2])
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
             tt = tau * tau
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tt * slope[0], tt * slope[1], tt * slope[2])
-            p = (
-                tau * (rate[ra] + sigma * rise[0]),
-                tau * (rate[ra + 1] + sigma * rise[1]),
-                tau * (rate[ra + 2] + sigma * rise[2]),
-            )
-            q = (tt * rise[0], tt * rise[1], tt * rise[2])
+            k, g = scaled(now, tau), scaled(slope, tt)
+            p, q = scaled(affine_at(first_rate, rise, sigma), tau), scaled(rise, tt)
             count = expand(k, g, tau, c)
             expand_moving(k, g, p, q, w.flat, count)
             fields_at_nodes(w.flat, count, w.at_nodes)
             integrate_products(w.at_nodes, w.dots, w.outer)
-            _twelve(w, tau, nodes.mass[e] * tau)
+            _field_products(w, tau, nodes.mass[e] * tau)
             x, share = sigma / span, tau / span
             for node in range(1 + affine):
-                # The hat of a node at the beginning of the piece, and by how much it grows over it.
+                # Hat function of a node at the start of the piece, and its increase over the piece.
                 w.hats[node, 0] = tau * ((1.0 - x if node == 0 else x) if affine == 1 else 1.0)
                 w.hats[node, 1] = tau * ((-share if node == 0 else share) if affine == 1 else 0.0)
             _gather(w, here, active, gravity)
-            _pass_on(w, c, count, tau, here, active)
+            _propagate(w, c, count, tau, here, active)
             sigma += tau
 
 
@@ -154,8 +143,8 @@ def _padded(count: int) -> int:
 
 
 @part
-def _gather(w: Workings, here: int, active: int, gravity: Array) -> None:
-    """Adds a piece to the equation of motion. The unknowns from `here` on are those of its own nodes."""
+def _gather(w: MotionScratch, here: int, active: int, gravity: Array) -> None:
+    """Adds a piece to the equation of motion. The unknowns from `here` on belong to its own nodes."""
     local, turning, mass, rate, one, two, hats = w.local, w.turning, w.mass, w.rate, w.one, w.two, w.hats
     inertia, steep, force = w.inertia, w.slope, w.force
     padded = _padded(active)
@@ -163,7 +152,7 @@ def _gather(w: Workings, here: int, active: int, gravity: Array) -> None:
         w.weight[m] = 0.0
         for i in range(3):
             w.weight[m] += mass[m, i] * gravity[i]
-            w.pull[m] += mass[m, i] * w.pulled[i]
+            w.bias[m] += mass[m, i] * w.start_acceleration[i]
     for m in range(12):
         a0, a1, a2, a3, a4, a5 = mass[m, 0], mass[m, 1], mass[m, 2], mass[m, 3], mass[m, 4], mass[m, 5]
         b3, b4, b5 = rate[m, 3], rate[m, 4], rate[m, 5]
@@ -183,8 +172,8 @@ def _gather(w: Workings, here: int, active: int, gravity: Array) -> None:
             two[m, j] += 2.0 * (hats[node, 0] * rate[m, 6 + c] + hats[node, 1] * rate[m, 9 + c])
     for i in range(active):
         a0, a1, a2, a3, a4, a5 = local[0, i], local[1, i], local[2, i], local[3, i], local[4, i], local[5, i]
-        force[0, i] += (a0 * w.pull[0] + a1 * w.pull[1] + a2 * w.pull[2]) + (
-            a3 * w.pull[3] + a4 * w.pull[4] + a5 * w.pull[5]
+        force[0, i] += (a0 * w.bias[0] + a1 * w.bias[1] + a2 * w.bias[2]) + (
+            a3 * w.bias[3] + a4 * w.bias[4] + a5 * w.bias[5]
         )
         force[1, i] += (a0 * w.weight[0] + a1 * w.weight[1] + a2 * w.weight[2]) + (
             a3 * w.weight[3] + a4 * w.weight[4] + a5 * w.weight[5]
@@ -200,7 +189,7 @@ def _gather(w: Workings, here: int, active: int, gravity: Array) -> None:
     for i in range(here, active):
         node, c = (i - here) // 3, (i - here) % 3
         a, b = hats[node, 0], hats[node, 1]
-        force[0, i] += a * w.pull[6 + c] + b * w.pull[9 + c]
+        force[0, i] += a * w.bias[6 + c] + b * w.bias[9 + c]
         force[1, i] += a * w.weight[6 + c] + b * w.weight[9 + c]
         for j in range(padded):
             inertia[i, j] += a * one[6 + c, j] + b * one[9 + c, j]
@@ -209,8 +198,8 @@ def _gather(w: Workings, here: int, active: int, gravity: Array) -> None:
 
 
 @part
-def _pass_on(w: Workings, c: Array, count: int, tau: float, here: int, active: int) -> None:
-    """To the end of the piece: frames, speeds, and how these move with the unknowns."""
+def _propagate(w: MotionScratch, c: Array, count: int, tau: float, here: int, active: int) -> None:
+    """Propagates frames, velocities and their derivatives to the end of the piece."""
     local, turning, lanes, hats = w.local, w.turning, w.lanes, w.hats
     once, twice, ends = w.ends[1], w.ends[2], w.ends[0]
     ends_of_piece(lanes, count, w.ends)
@@ -232,14 +221,14 @@ def _pass_on(w: Workings, c: Array, count: int, tau: float, here: int, active: i
             k = i * LANES + m
             local[i, j] += tau * (a * once[k] + b * once[k + 3])
             turning[i, j] += tau * (a * once[Y + k] + b * once[Y + k + 3])
-            # A mode turns the rod by the integral of the frame's column, or of u times it.
+            # A mode rotates the rod by the integral of the frame's column, or of u times that column.
             k = m * COLUMN + i * LANES + FRAME
             local[3 + i, j] += a * once[k] + b * twice[k]
             turning[3 + i, j] += a * once[Y + k] + b * twice[Y + k]
     for i in range(3):
-        w.pulled[i] += tau * once[Y + i * LANES + EXTRA]
+        w.start_acceleration[i] += tau * once[Y + i * LANES + EXTRA]
         c[0, 9 + i] += tau * once[i * LANES + FRAME]
-    total(c, count, 9, w.sums)
+    sum_terms(c, count, 9, w.sums)
     for i in range(3):
         for o in range(3):
             k = o * COLUMN + i * LANES

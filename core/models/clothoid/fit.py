@@ -1,4 +1,4 @@
-"""From a drawn polyline to elements of affine (or constant) curvature: the nearest curve, by least squares on its vertices."""
+"""Fits elements of affine or constant curvature to a drawn polyline, by least squares on its vertices."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from ...describe.rod import edges_of
 from ...errors import Array
 from ...maths.geometry.frames import bishop_directors, transport, twist_angles
 from ...maths.linalg.dense import factor_dense, solve_dense
-from .arrays import Block, Room, make_room
+from .arrays import Arrays, Scratch, make_scratch
 from .kinematics import BEND, unknowns_of
-from .layout import Outline, arrange
+from .layout import RodLayout, make_arrays
 from .roots import shift_root
-from .samples import place_samples, sample_rows
+from .samples import place_samples, sample_jacobian
 
-RIDGE = 1e-9  # weight of the guess against the drawn places: decides where these don't
-# So many times as much as long as only the beginning is fitted: it says little of what follows, and few long elements would go
-# astray.
-EARLY = 1e4
+RIDGE = 1e-9  # weight of the initial guess relative to the drawn positions, which regularises the fit
+# Factor on the ridge while only the beginning of the rod is fitted. The beginning says little about the rest, and few
+# long elements would diverge.
+EARLY_FACTOR = 1e4
 MOST_ITERATIONS = 40
 
 
 class Polyline(NamedTuple):
-    """A drawn shape with directors, and the arc length of the smooth curve that it seems to be drawn along."""
+    """A drawn shape with directors, and arc lengths of the smooth curve through it."""
 
     points: Array  # (n, 3)
     tangents: Array  # (m, 3)
     directors: Array  # (m, 3)
-    arcs: Array  # (m,) of the edges
+    arcs: Array  # (m,) m, of the edges
 
 
 class Fit(NamedTuple):
-    """Elements and how well they follow what was drawn."""
+    """Fitted elements and their error."""
 
-    length: Array  # (N,) of the elements
-    kappa: Array  # (K, 3) twist and curvatures at the nodes
+    length: Array  # (N,) m, of the elements
+    kappa: Array  # (K, 3) 1/m, twist and curvatures at the nodes
     root: Array  # (3,)
     frame: Array  # (3, 3)
-    turns: Array  # (m,) angles from the drawn directors to the curve's
-    largest_error: float  # m, of the vertices
-    end_error: float  # m
+    turns: Array  # (m,) rad, angles from the drawn directors to the curve's
+    largest_error: float  # m, at the vertices
+    end_error: float  # m, at the last vertex
 
     @property
     def elements(self) -> int:
         return len(self.length)
 
 
-def draw(points: Array, director: Array) -> Polyline:
-    """`director` is that of edge 0, carried along without twist, or one per edge."""
+def make_polyline(points: Array, director: Array) -> Polyline:
+    """`director` (3,) belongs to edge 0 and is parallel transported, or (m, 3) has one per edge."""
     edges = edges_of(points, False)
     chords = np.asarray(np.linalg.norm(edges, axis=1))
     tangents = edges / chords[:, None]
@@ -60,41 +60,41 @@ def draw(points: Array, director: Array) -> Polyline:
         bishop_directors(tangents, director, directors)
     else:
         directors = director.copy()
-    return Polyline(points, tangents, directors, chords * _bulge(tangents))
+    return Polyline(points, tangents, directors, chords * _arc_over_chord(tangents))
 
 
-def _bulge(tangents: Array) -> Array:
-    """Arc by chord: an edge of a circle that turns by a has the ratio (a / 2) / sin(a / 2)."""
+def _arc_over_chord(tangents: Array) -> Array:
+    """Arc over chord: (a / 2) / sin(a / 2) for an edge of a circle that turns by a."""
     cosines = np.clip(np.einsum("ij,ij->i", tangents[:-1], tangents[1:]), -1.0, 1.0)
     angles = np.arccos(cosines)
     own = np.zeros(len(tangents))
     if len(angles):
         own[0], own[-1] = angles[0], angles[-1]
         own[1:-1] = 0.5 * (angles[:-1] + angles[1:])
-    half = np.minimum(0.5 * own, 1.0)  # a corner is no circle
+    half = np.minimum(0.5 * own, 1.0)  # a corner is not a circle
     return np.asarray(np.where(half > 1e-6, half / np.sin(np.maximum(half, 1e-6)), 1.0))
 
 
 def fit(shape: Polyline, arcs: Array, elements: int, degree: int, *, free_frame: bool) -> Fit:
-    """The curve of that many elements, of lengths that share the sum of `arcs` evenly, nearest to a drawn shape. With `free_frame`
-    its material may lie about the axis in any way: a section that is the same all round lets the frame follow the curvature."""
+    """The curve of `elements` equal elements with the total length of `arcs` that is nearest to a drawn shape. With
+    `free_frame` the frame may rotate about the axis as it likes: with isotropic bending stiffness it can follow the curvature."""
     length = float(arcs.sum())
     n = elements + degree
     s = np.concatenate([[0.0], np.cumsum(arcs)])
-    block = arrange([Outline.plain(elements, degree, length, s / length)])
+    arrays = make_arrays([RodLayout.plain(elements, degree, length, s / length)])
     guess, frame = _guess(shape, s, n, degree, free_frame)
-    block.state.kappa[:] = guess
-    block.state.natural[:] = guess
-    block.state.root[0] = shape.points[0]
-    block.state.frame[0] = frame
-    block.geometry.edge0[:-1] = shape.tangents
-    block.geometry.edge_director0[:-1] = shape.directors
-    room = make_room(len(s) + 8, BEND + 3 * n)
-    fit_shape(block, room, np.ascontiguousarray(shape.points), 0.0 if free_frame else 0.1 * length, EARLY)
-    away = np.linalg.norm(block.state.x[:, :3] - shape.points, axis=1)
-    turns = np.unwrap(block.state.x[:-1, 3])
+    arrays.state.kappa[:] = guess
+    arrays.state.natural[:] = guess
+    arrays.state.root[0] = shape.points[0]
+    arrays.state.frame[0] = frame
+    arrays.geometry.edge0[:-1] = shape.tangents
+    arrays.geometry.edge_director0[:-1] = shape.directors
+    scratch = make_scratch(len(s) + 8, BEND + 3 * n)
+    fit_shape(arrays, scratch, np.ascontiguousarray(shape.points), 0.0 if free_frame else 0.1 * length, EARLY_FACTOR)
+    away = np.linalg.norm(arrays.state.x[:, :3] - shape.points, axis=1)
+    turns = np.unwrap(arrays.state.x[:-1, 3])
     return Fit(
-        block.state.length.copy(), block.state.kappa.copy(), block.state.root[0].copy(), block.state.frame[0].copy(),
+        arrays.state.length.copy(), arrays.state.kappa.copy(), arrays.state.root[0].copy(), arrays.state.frame[0].copy(),
         turns, float(away.max()), float(away[-1]),
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def _guess(shape: Polyline, s: Array, n: int, degree: int, free_frame: bool) -> 
     k0, k1, k2 = twist[1:] / inner, np.einsum("ij,ij->i", binormal, one), np.einsum("ij,ij->i", binormal, two)
     at = s[1:-1]
     if free_frame:
-        # Turned so that it bends towards the first director: curvature 1 vanishes, and torsion becomes twist.
+        # Rotate the frame so that the curve bends towards the first director: curvature 1 vanishes, and torsion becomes twist.
         bent = np.hypot(k1, k2)
         known = bent > 0.05 * max(float(bent.max()), 1e-300)
         if known.sum() >= 2:
@@ -133,7 +133,7 @@ def _guess(shape: Polyline, s: Array, n: int, degree: int, free_frame: bool) -> 
             c, sine = math.cos(start), math.sin(start)
             one, two = first[:, 1].copy(), first[:, 2].copy()
             first[:, 1], first[:, 2] = c * one + sine * two, c * two - sine * one
-    # The root's frame stands at vertex 0, half an edge before the middle of the first.
+    # The root's frame belongs to vertex 0, half an edge before the middle of the first edge.
     values = np.stack([k0, k1, k2], axis=1)
     ends = np.concatenate([[0.0], at, [s[-1]]])
     values = np.concatenate([values[:1], values, values[-1:]])
@@ -166,35 +166,35 @@ def _rotation(v: Array) -> Array:
 
 
 @kernel
-def fit_shape(b: Block, room: Room, target: Array, turning: float, early: float) -> None:
-    """Levenberg and Marquardt on the places of rod 0's samples, and with weight `turning` (m) on the turns of their edges; on ever
-    longer parts of the rod, so that no coil is missed. The root stays at its place. The guess
-    is in state.natural; it counts `early` times as much as long as the part is not the whole."""
+def fit_shape(b: Arrays, scratch: Scratch, target: Array, turning: float, early: float) -> None:
+    """Levenberg-Marquardt on the positions of rod 0's sample points, and with weight `turning` (m) on the turns of their edges.
+    It fits successively longer parts of the rod, so that no coil is missed. The root position is fixed. The initial guess is in
+    state.natural; its ridge weight is multiplied by `early` until the whole rod is fitted."""
     count = len(target)
     part = min(8, count)
     while True:
-        _minimise(b, room, target, turning, part, RIDGE if part == count else early * RIDGE)
+        _minimise(b, scratch, target, turning, part, RIDGE if part == count else early * RIDGE)
         if part == count:
             break
         part = min(count, part + max(part // 2, 1))
-    place_samples(b, room, 0)
+    place_samples(b, scratch, 0)
 
 
 @part
-def _minimise(b: Block, room: Room, target: Array, turning: float, count: int, weight: float) -> None:
+def _minimise(b: Arrays, scratch: Scratch, target: Array, turning: float, count: int, weight: float) -> None:
     n = unknowns_of(b.nodes, 0)
     kappa, guess, root, frame = b.state.kappa, b.state.natural, b.state.root, b.state.frame
-    matrix, second, step, rows = room.matrix, room.second, room.step, room.rows
+    matrix, second, step, rows = scratch.matrix, scratch.second, scratch.step, scratch.rows
     total = 0.0
     for e in range(len(b.state.length)):
         total += b.state.length[e]
     ridge = weight * total**4 * count
     damping = 1e-6
-    cost = _cost(b, room, target, turning, count, ridge)
+    cost = _cost(b, scratch, target, turning, count, ridge)
     for _ in range(MOST_ITERATIONS):
-        sample_rows(b, room, 0, rows, 0)
+        sample_jacobian(b, scratch, 0, rows, 0)
         for i in range(n):
-            room.gradient[i] = 0.0
+            scratch.gradient[i] = 0.0
             for j in range(i + 1):
                 matrix[i, j] = 0.0
         for k in range(count):
@@ -206,37 +206,37 @@ def _minimise(b: Block, room: Room, target: Array, turning: float, count: int, w
                 at = (4 * k + c) * n
                 for i in range(n):
                     f = share * rows[at + i]
-                    room.gradient[i] += f * away
+                    scratch.gradient[i] += f * away
                     for j in range(i + 1):
                         matrix[i, j] += f * rows[at + j]
         for i in range(BEND, n):
             k, c = (i - BEND) // 3, (i - BEND) % 3
-            room.gradient[i] += ridge * (kappa[k, c] - guess[k, c])
+            scratch.gradient[i] += ridge * (kappa[k, c] - guess[k, c])
             matrix[i, i] += ridge
-        for i in range(3):  # the root stays
-            room.gradient[i] = 0.0
+        for i in range(3):  # the root position is fixed
+            scratch.gradient[i] = 0.0
             for k in range(n):
                 matrix[max(i, k), min(i, k)] = 1.0 if i == k else 0.0
         good = False
         for _ in range(12):
             for i in range(n):
-                step[i] = -room.gradient[i]
+                step[i] = -scratch.gradient[i]
                 for j in range(i + 1):
                     second[i, j] = matrix[i, j]
                 second[i, i] += damping * matrix[i, i] + 1e-14 * total * total
             for i in range(len(kappa)):
                 for c in range(3):
-                    room.kappa[i, c] = kappa[i, c]
+                    scratch.kappa[i, c] = kappa[i, c]
             for i in range(3):
                 for j in range(3):
-                    room.frame[0, i, j] = frame[0, i, j]
+                    scratch.frame[0, i, j] = frame[0, i, j]
             if factor_dense(second, n):
                 solve_dense(second, n, step)
                 for i in range(len(kappa)):
                     for c in range(3):
                         kappa[i, c] += step[BEND + 3 * i + c]
                 shift_root(root, frame, 0, step, 0, 1.0)
-                now = _cost(b, room, target, turning, count, ridge)
+                now = _cost(b, scratch, target, turning, count, ridge)
                 if now < cost:
                     good = cost - now > 1e-10 * cost
                     cost = now
@@ -244,18 +244,18 @@ def _minimise(b: Block, room: Room, target: Array, turning: float, count: int, w
                     break
             for i in range(len(kappa)):
                 for c in range(3):
-                    kappa[i, c] = room.kappa[i, c]
+                    kappa[i, c] = scratch.kappa[i, c]
             for i in range(3):
                 for j in range(3):
-                    frame[0, i, j] = room.frame[0, i, j]
+                    frame[0, i, j] = scratch.frame[0, i, j]
             damping = max(10.0 * damping, 1e-9)
         if not good:
             return
 
 
 @part
-def _cost(b: Block, room: Room, target: Array, turning: float, count: int, ridge: float) -> float:
-    place_samples(b, room, 0)
+def _cost(b: Arrays, scratch: Scratch, target: Array, turning: float, count: int, ridge: float) -> float:
+    place_samples(b, scratch, 0)
     x, kappa, guess, cost = b.state.x, b.state.kappa, b.state.natural, 0.0
     for k in range(count):
         for c in range(3):

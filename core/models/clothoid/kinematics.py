@@ -1,16 +1,18 @@
-"""A chain of elements (section 6.5): frames and places at points along the rod, and how they move with the unknowns.
+"""Chain of elements (Casati and Bertails-Descoubes 2013, section 6.5): frames and positions along the rod, and their
+derivatives.
 
-The unknowns of a rod are a shift of its root (3), a turn of its root as a rotation vector (3), and the curvature vectors of its
-nodes (3 each). Unknown j moves the material at s by psi_j and turns it by phi_j, where
+The unknowns of a rod are a displacement of its root (3), a rotation vector of its root (3), and the curvature vectors of its
+nodes (3 each). Unknown j displaces the material at s by psi_j and rotates it by phi_j, where
     phi_j' = R d kappa / d q_j,     psi_j' = phi_j x t.
-Beyond the elements that an unknown bends, the rod moves as a rigid body: phi stays, psi grows by phi x (r - r').
+Beyond the elements that an unknown bends, the rod moves as a rigid body: phi is constant, and psi increases by phi x (r - r').
 """
 
 from __future__ import annotations
 
 from ...compile.jit import part
 from ...errors import Array
-from .arrays import Nodes, Points, Rods, Room, State
+from ...maths.linalg.small import get3
+from .arrays import Nodes, Points, Rods, Scratch, State
 from .series import (
     COLUMNS,
     FRAME,
@@ -19,15 +21,18 @@ from .series import (
     PLACE_RATE,
     ROTATION,
     SPEEDS,
+    affine_at,
     evaluate,
     expand,
     expand_modes,
     expand_rates,
     next_piece,
-    total,
+    scaled,
+    slope_between,
+    sum_terms,
 )
 
-SHIFT, TURN, BEND = 0, 3, 6  # where the unknowns of a rod begin
+SHIFT, TURN, BEND = 0, 3, 6  # start of the root displacement, root rotation and curvatures among the unknowns of a rod
 
 
 @part
@@ -36,16 +41,24 @@ def unknowns_of(nodes: Nodes, r: int) -> int:
 
 
 @part
+def is_held(rods: Rods, r: int, j: int) -> bool:
+    """Whether unknown j of rod r is prescribed."""
+    return bool(rods.held_position[r] if j < TURN else j < BEND and rods.held_frame[r])
+
+
+@part
 def lay_out(
-    rods: Rods, nodes: Nodes, state: State, points: Points, room: Room, r: int, place: Array, frame: Array, modes: bool
-) -> None:
-    """Writes places (P, 3 or more) and frames (P, 3, 3) of rod r's points into rows of the block, at the state's curvatures;
-    with `modes` also room.jacobian (points of this rod, 6, unknowns): psi in rows 0 to 2, phi in rows 3 to 5."""
+    rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
+    modes: bool,
+) -> None:  # fmt: skip
+    """Writes positions (P, 3 or more) and frames (P, 3, 3) of rod r's points to rows of the block, at the state's curvatures.
+    With `modes` also scratch.jacobian (points of this rod, 6, unknowns): psi in rows 0 to 2, phi in rows 3 to 5."""
     kappa, length, element, fraction = state.kappa, state.length, points.element, points.fraction
     first_element, first_node = nodes.element_start[r], nodes.start[r]
     first, end = points.start[r], points.start[r + 1]
     affine = rods.degree[r]
-    c, d, out, jacobian, phi, psi = room.terms, room.derivatives, room.sums, room.jacobian, room.phi, room.psi
+    c, d, out = scratch.terms, scratch.derivatives, scratch.sums
+    jacobian, phi, psi = scratch.jacobian, scratch.phi, scratch.psi
     unknowns = BEND + 3 * (nodes.start[r + 1] - first_node)
     columns = COLUMNS if modes else ROTATION
     for i in range(3):
@@ -62,26 +75,16 @@ def lay_out(
     for e in range(first_element, nodes.element_start[r + 1]):
         a = first_node + e - first_element
         b = a + affine
-        here = BEND + 3 * (a - first_node)  # the first unknown of this element
+        here = BEND + 3 * (a - first_node)  # first unknown of this element
         active = here + 3 + 3 * affine
-        span = length[e]
-        slope = (
-            (kappa[b, 0] - kappa[a, 0]) / span,
-            (kappa[b, 1] - kappa[a, 1]) / span,
-            (kappa[b, 2] - kappa[a, 2]) / span,
-        )
-        sigma = 0.0
-        last = False
+        span, first_kappa = length[e], get3(kappa, a)
+        slope = slope_between(first_kappa, get3(kappa, b), span)
+        sigma, last = 0.0, False
         while not last:
             x = sigma / span
-            now = (
-                kappa[a, 0] + sigma * slope[0],
-                kappa[a, 1] + sigma * slope[1],
-                kappa[a, 2] + sigma * slope[2],
-            )
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tau * tau * slope[0], tau * tau * slope[1], tau * tau * slope[2])
+            k, g = scaled(now, tau), scaled(slope, tau * tau)
             x0, y0, z0 = c[0, PLACE], c[0, PLACE + 1], c[0, PLACE + 2]
             count = expand(k, g, tau, c)
             if modes:
@@ -95,7 +98,7 @@ def lay_out(
                         frame[p, i, j] = out[FRAME + 3 * i + j]
                 if modes:
                     row = jacobian[p - first]
-                    _carry(
+                    _propagate_modes(
                         phi, psi, row[3:6], row[0:3], out, out[PLACE] - x0, out[PLACE + 1] - y0, out[PLACE + 2] - z0,
                         x, share, here, active, affine,
                     )  # fmt: skip
@@ -103,9 +106,9 @@ def lay_out(
                         for j in range(active, unknowns):
                             row[i, j] = 0.0
                 p += 1
-            total(c, count, columns, out)
+            sum_terms(c, count, columns, out)
             if modes:
-                _carry(
+                _propagate_modes(
                     phi, psi, phi, psi, out, out[PLACE] - x0, out[PLACE + 1] - y0, out[PLACE + 2] - z0,
                     x, share, here, active, affine,
                 )  # fmt: skip
@@ -115,19 +118,19 @@ def lay_out(
 
 
 @part
-def _carry(
+def _propagate_modes(
     phi: Array, psi: Array, to_phi: Array, to_psi: Array, out: Array, dx: float, dy: float, dz: float,
     x: float, share: float, here: int, active: int, affine: int,
 ) -> None:  # fmt: skip
-    """From the beginning of a piece, at the fraction x of its element, to where the sums are `out` and the place is (dx, dy, dz)
-    farther: as rigid bodies, and for the element's own unknowns by the piece's modes."""
+    """Propagates phi and psi from the start of a piece, at fraction x of its element, to the point with sums `out` and offset
+    (dx, dy, dz): as rigid bodies, plus the piece's modes for the element's own unknowns."""
     for j in range(active):
         a, b, c = phi[0, j], phi[1, j], phi[2, j]
         to_psi[0, j] = psi[0, j] + b * dz - c * dy
         to_psi[1, j] = psi[1, j] + c * dx - a * dz
         to_psi[2, j] = psi[2, j] + a * dy - b * dx
         to_phi[0, j], to_phi[1, j], to_phi[2, j] = a, b, c
-    # The hat of the element's first node is 1 - x and falls by `share` over the piece; of degree 0 it is one.
+    # The hat function of the element's first node is 1 - x and decreases by `share` over the piece; for degree 0 it is one.
     for node in range(1 + affine):
         level = (1.0 - x if node == 0 else x) if affine == 1 else 1.0
         rise = (-share if node == 0 else share) if affine == 1 else 0.0
@@ -140,14 +143,15 @@ def _carry(
 
 @part
 def lay_out_moving(
-    rods: Rods, nodes: Nodes, state: State, points: Points, room: Room, r: int, place: Array, frame: Array, speed: Array
-) -> None:
-    """Writes places and frames as `lay_out`, and the velocities (P, 3) at the state's rates; in a fourth column, if there is one,
-    the spin about the tangent. Two more series do it, which cost less than a mode for each unknown."""
+    rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
+    speed: Array,
+) -> None:  # fmt: skip
+    """Like `lay_out`, and the velocities (P, 3) at the state's rates; a fourth column, if there is one, is the spin about the
+    tangent. Two more series suffice, which is cheaper than a mode for each unknown."""
     kappa, rate, length, element, fraction = state.kappa, state.rate, state.length, points.element, points.fraction
     first_element, first_node, at = nodes.element_start[r], nodes.start[r], rods.vector_start[r]
     end, affine, spins = points.start[r + 1], rods.degree[r], speed.shape[1] > 3
-    c, out = room.terms, room.sums
+    c, out = scratch.terms, scratch.sums
     wx, wy, wz = rate[at + TURN], rate[at + TURN + 1], rate[at + TURN + 2]
     for i in range(3):
         c[0, PLACE + i], c[0, PLACE_RATE + i] = state.root[r, i], rate[at + SHIFT + i]
@@ -163,30 +167,18 @@ def lay_out_moving(
         b, span = a + affine, length[e]
         ra = at + BEND + 3 * (a - first_node)
         rb = ra + 3 * affine
-        slope = (
-            (kappa[b, 0] - kappa[a, 0]) / span,
-            (kappa[b, 1] - kappa[a, 1]) / span,
-            (kappa[b, 2] - kappa[a, 2]) / span,
-        )
-        rise = (
-            (rate[rb] - rate[ra]) / span,
-            (rate[rb + 1] - rate[ra + 1]) / span,
-            (rate[rb + 2] - rate[ra + 2]) / span,
-        )
+        first_kappa, first_rate = get3(kappa, a), (rate[ra], rate[ra + 1], rate[ra + 2])
+        slope = slope_between(first_kappa, get3(kappa, b), span)
+        rise = slope_between(first_rate, (rate[rb], rate[rb + 1], rate[rb + 2]), span)
         sigma, last = 0.0, False
         while not last:
-            now = (kappa[a, 0] + sigma * slope[0], kappa[a, 1] + sigma * slope[1], kappa[a, 2] + sigma * slope[2])
+            now = affine_at(first_kappa, slope, sigma)
             tau, last = next_piece(now, slope, span - sigma, span)
             tt = tau * tau
-            k = (tau * now[0], tau * now[1], tau * now[2])
-            g = (tt * slope[0], tt * slope[1], tt * slope[2])
+            k, g = scaled(now, tau), scaled(slope, tt)
             count = expand(k, g, tau, c)
-            u = (
-                tau * (rate[ra] + sigma * rise[0]),
-                tau * (rate[ra + 1] + sigma * rise[1]),
-                tau * (rate[ra + 2] + sigma * rise[2]),
-            )
-            expand_rates(k, g, u, (tt * rise[0], tt * rise[1], tt * rise[2]), tau, c, count)
+            u = scaled(affine_at(first_rate, rise, sigma), tau)
+            expand_rates(k, g, u, scaled(rise, tt), tau, c, count)
             begin, share = sigma / span, tau / span
             while p < end and element[p] == e and (last or fraction[p] <= begin + share):
                 evaluate(c, count, min((fraction[p] - begin) / share, 1.0), SPEEDS, out)
@@ -199,7 +191,7 @@ def lay_out_moving(
                 if spins:
                     speed[p, 3] = spin
                 p += 1
-            total(c, count, SPEEDS, out)
+            sum_terms(c, count, SPEEDS, out)
             for m in range(SPEEDS):
                 c[0, m] = out[m]
             sigma += tau

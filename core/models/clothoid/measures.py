@@ -1,4 +1,4 @@
-"""What a rod carries and how it is strained, for whoever wants to show it."""
+"""Energies of the state; tensions and strains for display."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import numpy as np
 
 from ...compile.jit import part
 from ...errors import Array
-from .arrays import Block, Ints, Room
+from .arrays import Arrays, Ints, Scratch
 from .potential import GAUSS, NODES, WEIGHTS
+from .rates import update_points
 
 SECANTS, TANGENTS, AT_REST = range(3)  # how accelerations follow from the last stage
 
 
 def _shares() -> Array:
-    """(j, k): by the polynomial through all, the part sum_k (1 - u^(k + 1)) * this of what Gauss point j stands for is beyond u."""
+    """(j, k): the fraction sum_k (1 - u^(k + 1)) * this of Gauss point j's weight lies beyond u, by polynomial interpolation."""
     powers = np.arange(1, GAUSS + 1)
     return np.ascontiguousarray(np.linalg.inv(np.vander(NODES, increasing=True)).T / powers / WEIGHTS[:, None])
 
@@ -24,11 +25,37 @@ SHARES = _shares()
 
 
 @part
-def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Array, pushed: bool) -> None:
-    """Writes what pulls along the edges (N): all that acts beyond the middle of each, less inertia there, after a stage of
-    h seconds at whose end positions and velocities are known. With `pushed` forces of others act, too: pushes (S, 3 or 4)."""
+def measure(b: Arrays, scratch: Scratch, r: int) -> None:
+    """Writes the energies of the rod's state."""
+    update_points(b, scratch, r)
+    gauss, nodes, v, x, mass, k = b.gauss, b.nodes, b.geometry.v, b.geometry.x, b.gauss.mass, b.nodes.stiffness
+    kinetic, height, bend, twist = 0.0, 0.0, 0.0, 0.0
+    for p in range(gauss.start[r], gauss.start[r + 1]):
+        span = b.state.length[gauss.element[p]]
+        for c in range(4):
+            kinetic += 0.5 * mass[p, c] * span * v[p, c] * v[p, c]
+            if c < 3:
+                height -= mass[p, c] * span * b.forces.gravity[r, c] * x[p, c]
+    kappa, natural, first, affine = b.state.kappa, b.state.natural, nodes.element_start[r], b.rods.degree[r]
+    for e in range(first, nodes.element_start[r + 1]):
+        i = nodes.start[r] + e - first
+        j, span = i + affine, b.state.length[e]
+        for c in range(3):
+            p, q = kappa[i, c] - natural[i, c], kappa[j, c] - natural[j, c]
+            energy = 0.5 * span * (k[e, c, 0] * p * p + 2.0 * k[e, c, 1] * p * q + k[e, c, 2] * q * q)
+            if c == 0:
+                twist += energy
+            else:
+                bend += energy
+    b.log.energy[r, 0], b.log.energy[r, 1], b.log.energy[r, 2], b.log.energy[r, 3] = kinetic, bend, twist, height
+
+
+@part
+def update_tension(b: Arrays, scratch: Scratch, r: int, h: float, kind: int, pushes: Array, pushed: bool) -> None:
+    """Writes the axial force of the edges (N): all forces beyond the middle of each edge, minus the inertia there, after a
+    stage of h seconds with known final positions and velocities. With `pushed` the contact forces pushes (S, 3 or 4) act, too."""
     gauss, samples, state, forces = b.gauss, b.samples, b.state, b.forces
-    stage, x, v, force, drag, wind = b.stage, b.geometry.x, b.geometry.v, room.force, b.forces.drag, b.forces.wind
+    stage, x, v, force, drag, wind = b.stage, b.geometry.x, b.geometry.v, scratch.force, b.forces.drag, b.forces.wind
     first = gauss.start[r]
     for p in range(first, gauss.start[r + 1]):
         span = state.length[gauss.element[p]]
@@ -39,7 +66,7 @@ def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Arra
             elif kind == TANGENTS:
                 a = (v[p, c] - stage.v[p, c]) / h
             force[p - first, c] = gauss.mass[p, c] * span * (forces.gravity[r, c] - a)
-    fx, fy, fz = 0.0, 0.0, 0.0  # all beyond a panel, and beyond an edge
+    fx, fy, fz = 0.0, 0.0, 0.0  # sum of forces beyond a panel and beyond an edge
     panel = gauss.start[r + 1] - GAUSS
     for i in range(samples.start[r + 1] - 2, samples.start[r] - 1, -1):
         k = i + 1
@@ -72,14 +99,14 @@ def tell_tension(b: Block, room: Room, r: int, h: float, kind: int, pushes: Arra
 
 @part
 def _panel(fraction: Array, first: int) -> tuple[float, float]:
-    """Where in its element the panel of Gauss points that begins with this one begins, and how wide it is."""
+    """Start (within its element) and width of the panel whose first Gauss point is `first`."""
     width = (fraction[first + GAUSS - 1] - fraction[first]) / (NODES[GAUSS - 1] - NODES[0])
     return fraction[first] - NODES[0] * width, width
 
 
-def edge_strains(b: Block, one: Ints, two: Ints) -> Array:
-    """(E, 3) stretch, bending (1/m) and twist (rad/m) of the curve in the middle of edges from sample `one` to sample `two`,
-    beyond those of the natural shape. Nothing stretches."""
+def edge_strains(b: Arrays, one: Ints, two: Ints) -> Array:
+    """(E, 3) stretch, bending (1/m) and twist (rad/m) of the curve relative to the natural shape, in the middle of edges from
+    sample `one` to sample `two`. The stretch is always zero."""
     rod = np.searchsorted(b.samples.start, one, side="right") - 1
     begin, end = (b.samples.element[k] + b.samples.fraction[k] for k in (one, two))
     first, last = b.nodes.element_start[rod], b.nodes.element_start[rod + 1]

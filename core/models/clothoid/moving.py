@@ -1,13 +1,13 @@
-"""Series of a piece that moves, and integrals of their products: what the equation of motion is made of (section 7.1).
+"""Power series of a moving piece and integrals of their products, from which the equation of motion is assembled (Casati and
+Bertails-Descoubes 2013, section 7.1).
 
-Of the frame R, its rate V and the bias B of its acceleration (what it is where that of the curvatures is zero), and of how R and V
-change with the six modes of the piece, all terms follow from one rule. With kappa' the rate of the curvatures and eta_m(u) that of
-mode m, lanes of the same index have
+The series describe the frame R, its rate V, the bias B of its acceleration (its value for zero curvature accelerations), and
+the derivatives of R and V with respect to the six modes of the piece. All terms follow from one recursion. With kappa' the rate
+of the curvatures and eta_m(u) that of mode m, lanes of the same index satisfy
     X_m' = X_m [kappa]x + R [eta_m]x,       Y_m' = Y_m [kappa]x + X_m [kappa']x + V [eta_m]x:
-X and Y are dR and dV for the modes, e_c and u e_c; R and V for eta = 0; V and B for eta = kappa'. So there are eight lanes, as
-many as fit vector registers, in one array with fixed distances between what is read and written, by which compilers see that
-they may use them. Twelve Gauss points integrate products of series as short as a piece's to round-off, with a third of the work
-of Cauchy products.
+X and Y are dR and dV for the modes e_c and u e_c; R and V for eta = 0; V and B for eta = kappa'. These eight lanes fill vector
+registers. They are stored in one array with fixed strides between reads and writes, so that compilers can vectorise the loops.
+Twelve Gauss points integrate products of these short series to round-off with a third of the work of Cauchy products.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ from ...maths.geometry.frames import Vector
 from .series import MOST_TERMS
 
 LANES = 8
-FRAME, EXTRA = 6, 7  # lanes of R and V, and of V and B; those before are the modes
-Y, COLUMN = (
-    3 * LANES,
-    6 * LANES,
-)  # a column of frames: three components of X, then of Y; integrated, the first one is the place
-ETA, TERM = 3 * COLUMN, 3 * COLUMN + 6 * LANES  # after three columns eta at u = 0, and its slope
+FRAME, EXTRA = 6, 7  # lanes of (R, V) and of (V, B); the lanes before are the modes
+# strides: three components of X, then of Y; the integral of the first column is the position
+Y, COLUMN = 3 * LANES, 6 * LANES
+ETA, TERM = 3 * COLUMN, 3 * COLUMN + 6 * LANES  # after three columns follow eta at u = 0, and its slope
 
 QUADRATURE = 12
 _RULE = np.polynomial.legendre.leggauss(QUADRATURE)  # type: ignore[no-untyped-call]
@@ -35,7 +33,7 @@ POWERS = NODES[:, None] ** _TERMS / _TERMS  # [q, n]: the integral of u^n up to 
 
 
 def make_lanes() -> Array:
-    """Room for the terms of all lanes, (T, TERM): of degree -1, which are zero, 0, 1 and so on."""
+    """Buffer for the terms of all lanes, (T, TERM): of degree -1, which are zero, 0, 1 and so on."""
     terms = np.zeros((MOST_TERMS + 6, TERM))
     for c in range(3):
         terms[:, ETA + c * LANES + c] = 1.0
@@ -45,7 +43,7 @@ def make_lanes() -> Array:
 
 @part
 def expand_moving(k: Vector, g: Vector, p: Vector, q: Vector, x: Array, count: int) -> None:
-    """Writes terms of degrees 1 to count - 1 of all lanes, x being these flat; those of degree 0 are there. The curvature times the
+    """Writes the terms of degrees 1 to count - 1 of all lanes to x (flat), given those of degree 0. The curvature times the
     length of the piece is k + g u, its rate p + q u."""
     k0, k1, k2 = k
     g0, g1, g2 = g
@@ -94,14 +92,14 @@ def expand_moving(k: Vector, g: Vector, p: Vector, q: Vector, x: Array, count: i
                     ((y0 * k1 - y1 * k0) + (u0 * g1 - u1 * g0) + (v0 * a1 - v1 * a0))
                     + ((w0 * b1 - w1 * b0) + (x0 * p1 - x1 * p0) + (z0 * q1 - z1 * q0))
                 )
-    for n in range(count, count + 3):  # sums take four terms at a time
+    for n in range(count, count + 3):  # the sums below take four terms at a time
         for m in range(ETA):
             x[TERM * (n + 1) + m] = 0.0
 
 
 @part
 def fields_at_nodes(x: Array, count: int, at: Array) -> None:
-    """at[q, m]: the fields of all lanes (x, flat) at Gauss point q, over the length of the piece."""
+    """at[q, m]: the fields of all lanes (x, flat) at Gauss point q, divided by the length of the piece."""
     for q in range(QUADRATURE):
         row = at[q]
         for m in range(COLUMN):
@@ -119,8 +117,8 @@ def fields_at_nodes(x: Array, count: int, at: Array) -> None:
 
 @part
 def integrate_products(at: Array, dots: Array, outer: Array) -> None:
-    """Integrals over the piece, from 0 to 1. dots[m, l]: of mode m with lane l of X (0 to 7) and of Y (8 to 15). outer[i, l]: of
-    component i of the place with all fields; outer[3 + i, l]: of its rate with those of X; outer[6, l]: of the fields alone."""
+    """Integrals over the piece, from 0 to 1. dots[m, l]: of mode m with lane l of X (0 to 7) and of Y (8 to 15). outer[i, l]:
+    of component i of the position with all fields; outer[3 + i, l]: of its rate with those of X; outer[6, l]: of the fields."""
     for a in range(6):
         for m in range(2 * LANES):
             dots[a, m] = 0.0
@@ -156,8 +154,8 @@ def integrate_products(at: Array, dots: Array, outer: Array) -> None:
 
 @part
 def ends_of_piece(x: Array, count: int, ends: Array) -> None:
-    """Sums of the terms: ends[0] as they are; ends[1] by their degree and one, which is the integral; ends[2] by their degree and
-    two, that of u times it."""
+    """Sums of the terms: ends[0] unweighted; ends[1] divided by degree + 1, the integral; ends[2] divided by degree + 2, the
+    integral of u times the series."""
     plain, once, twice = ends[0], ends[1], ends[2]
     for m in range(ETA):
         plain[m], once[m], twice[m] = 0.0, 0.0, 0.0

@@ -1,9 +1,8 @@
-"""The potential whose minimum is a stage of a step, its gradient and its Hessian.
+"""Potential minimised by a stage, with its gradient and Hessian.
 
-With forces p_k at points r_k along the rod, sums over the points beyond s make G(s) = sum p_k (r_k - r(s))^T, and
-    sum p_k . d^2 r_k / dq_a dq_b = integral of phi_a . B phi_b' + phi_b . B phi_a',   B = G^T - tr(G) I:
-whatever turns the rod at s first carries all that comes after it. The root's own turn, a rotation vector, adds sym(G) - tr(G)
-I there.
+With forces p_k at points r_k along the rod, sums over the points beyond s give G(s) = sum p_k (r_k - r(s))^T, and
+    sum p_k . d^2 r_k / dq_a dq_b = integral of phi_a . B phi_b' + phi_b . B phi_a',   B = G^T - tr(G) I,
+because a rotation at s carries everything beyond s. The rotation vector of the root adds sym(G) - tr(G) I.
 """
 
 from __future__ import annotations
@@ -13,18 +12,19 @@ import numpy as np
 from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
-from .arrays import Block, Room
+from ...maths.linalg.small import get3
+from .arrays import Arrays, Scratch
 from .kinematics import BEND, TURN, lay_out, unknowns_of
 from .roots import rotation_between
-from .samples import column, place_samples, row_of, sample_rows
+from .samples import column, place_samples, sample_jacobian
 
-GAUSS = 8  # points on a panel
+GAUSS = 8  # points per panel
 _RULE = np.polynomial.legendre.leggauss(GAUSS)  # type: ignore[no-untyped-call]
 NODES, WEIGHTS = 0.5 * (_RULE[0] + 1.0), 0.5 * _RULE[1]
 
 
 def _tails() -> Array:
-    """[i, j]: how much of what Gauss point j stands for lies beyond Gauss point i of its panel, by the polynomial through all."""
+    """[i, j]: the fraction of Gauss point j's weight that lies beyond Gauss point i of its panel, by polynomial interpolation."""
     vandermonde = np.vander(NODES, increasing=True)
     powers = np.arange(1, GAUSS + 1)
     beyond = (1.0 - NODES[:, None] ** powers) / powers
@@ -35,26 +35,26 @@ TAILS = _tails()
 
 
 @part
-def measure_turns(b: Block, r: int) -> None:
-    """The turns of Gauss points, from the frames at the iterate."""
+def measure_turns(b: Arrays, r: int) -> None:
+    """Turns of the Gauss points, from the frames at the iterate."""
     geometry = b.geometry
     x, frame, t0, d0 = geometry.x, geometry.frame, geometry.tangent0, geometry.director0
     for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
         t = column(frame, p, 0)
-        x[p, 3] = signed_angle(transport(row_of(d0, p), row_of(t0, p), t), column(frame, p, 1), t)
+        x[p, 3] = signed_angle(transport(get3(d0, p), get3(t0, p), t), column(frame, p, 1), t)
 
 
 @part
-def place_points(b: Block, room: Room, r: int) -> None:
-    """Gauss points at the iterate."""
-    lay_out(b.rods, b.nodes, b.state, b.gauss, room, r, b.geometry.x, b.geometry.frame, False)
+def place_points(b: Arrays, scratch: Scratch, r: int) -> None:
+    """Positions, frames and turns of the Gauss points at the iterate."""
+    lay_out(b.rods, b.nodes, b.state, b.gauss, scratch, r, b.geometry.x, b.geometry.frame, False)
     measure_turns(b, r)
 
 
 @part
-def elastic(b: Block, r: int, weight: float, gradient: Array, matrix: Array, derivatives: bool) -> float:
-    """Energy of bending and twisting, 0.5 (q - q0)^T K (q - q0) of eq. 7, with damping at `weight` of it from where the stage
-    starts."""
+def elastic(b: Arrays, r: int, weight: float, gradient: Array, matrix: Array, derivatives: bool) -> float:
+    """Bending and twisting energy 0.5 (q - q0)^T K (q - q0) of Casati and Bertails-Descoubes 2013, eq. 7, plus
+    stiffness-proportional damping with `weight` = damping time / h relative to the start of the stage."""
     nodes, affine = b.nodes, b.rods.degree[r]
     kappa, natural, star, k = b.state.kappa, b.state.natural, b.stage.kappa, nodes.stiffness
     first, energy = nodes.element_start[r], 0.0
@@ -81,18 +81,17 @@ def elastic(b: Block, r: int, weight: float, gradient: Array, matrix: Array, der
 
 @part
 def evaluate_stage(
-    b: Block, room: Room, r: int, h: float, rows: Array, at: int, pushes: Array, pushed: bool, derivatives: bool, exact: bool,
-    tangent: bool,
+    b: Arrays, scratch: Scratch, r: int, h: float, rows: Array, at: int, pushes: Array, pushed: bool, derivatives: bool,
+    exact: bool, tangent: bool,
 ) -> float:  # fmt: skip
-    """The potential of a stage of length h at the iterate; with `derivatives` also room.gradient and room.matrix, the exact Hessian
-    or the part of it that is never indefinite. Forces `pushes` (S, 4) of others count for derivatives alone, if `pushed`.
+    """Potential of a stage of length h at the iterate; with `derivatives` also scratch.gradient and scratch.matrix, the exact
+    Hessian or its positive semidefinite part. The contact forces `pushes` (S, 4) only enter the derivatives, if `pushed`.
 
-    Inertia is m (x - x* - h v*) / h^2, which has a potential; or if `tangent`, m (J q' - v*) / h with generalized velocities q' =
-    (q - q*) / h, which has none, but keeps the order of the integrator: secants of a curved way are no velocities.
-
-    Where sample points feel forces, `rows` gets how they move (see `sample_rows`)."""
+    Inertia is m (x - x* - h v*) / h^2, which has a potential; or with `tangent` m (J q' - v*) / h with generalized velocities
+    q' = (q - q*) / h, which has none but preserves the order of the integrator, because secants of a curved path are not
+    velocities. If forces act on sample points, the sample Jacobian is written to `rows` (see `sample_jacobian`)."""
     rods, gauss, forces, stage, geometry = b.rods, b.gauss, b.forces, b.stage, b.geometry
-    gradient, matrix, force, length = room.gradient, room.matrix, room.force, b.state.length
+    gradient, matrix, force, length = scratch.gradient, scratch.matrix, scratch.force, b.state.length
     n = unknowns_of(b.nodes, r)
     if derivatives:
         for i in range(n):
@@ -100,14 +99,14 @@ def evaluate_stage(
             for j in range(i + 1):
                 matrix[i, j] = 0.0
     potential = elastic(b, r, rods.damping_time[r] / h, gradient, matrix, derivatives)
-    busy = forces.loaded[r] or pushed
-    if busy:
+    loaded = forces.loaded[r] or pushed
+    if loaded:
         if derivatives:
-            sample_rows(b, room, r, rows, at)
+            sample_jacobian(b, scratch, r, rows, at)
         else:
-            place_samples(b, room, r)
-        potential += _sample_forces(b, room, r, h, rows, at, pushes, pushed, derivatives)
-    lay_out(rods, b.nodes, b.state, gauss, room, r, geometry.x, geometry.frame, derivatives)
+            place_samples(b, scratch, r)
+        potential += _sample_forces(b, scratch, r, h, rows, at, pushes, pushed, derivatives)
+    lay_out(rods, b.nodes, b.state, gauss, scratch, r, geometry.x, geometry.frame, derivatives)
     measure_turns(b, r)
     first, end = gauss.start[r], gauss.start[r + 1]
     x, frame, t0, mass, element = geometry.x, geometry.frame, geometry.tangent0, gauss.mass, gauss.element
@@ -117,14 +116,14 @@ def evaluate_stage(
     low = BEND if rods.held_position[r] and rods.held_frame[r] else 0
     first_element = b.nodes.element_start[r]
     if tangent:
-        stage_velocity(b, r, h, room.velocity)
+        stage_velocity(b, r, h, scratch.velocity)
     for p in range(first, end):
         if tangent:
-            _point_velocity(room.jacobian[p - first], room.velocity, n, frame, p, room.sums)
+            _point_velocity(scratch.jacobian[p - first], scratch.velocity, n, frame, p, scratch.sums)
         span = length[element[p]]
         for c in range(4):
             m = mass[p, c] * span
-            deviation = h * (room.sums[c] - v_star[p, c]) if tangent else x[p, c] - x_star[p, c] - h * v_star[p, c]
+            deviation = h * (scratch.sums[c] - v_star[p, c]) if tangent else x[p, c] - x_star[p, c] - h * v_star[p, c]
             pull = m * (gravity[c] if c < 3 else 0.0)
             f = pull - m * hh * deviation
             potential += 0.5 * m * hh * deviation * deviation - pull * x[p, c]
@@ -135,31 +134,31 @@ def evaluate_stage(
             force[p - first, c] = f
         if not derivatives:
             continue
-        row = room.jacobian[p - first]
-        t, before = column(frame, p, 0), row_of(t0, p)
+        row = scratch.jacobian[p - first]
+        t, before = column(frame, p, 0), get3(t0, p)
         s = 1.0 / (1.0 + dot(t, before))
         wx, wy, wz = (t[0] + before[0]) * s, (t[1] + before[1]) * s, (t[2] + before[2]) * s
         m, inertia = mass[p, 0] * span * hh, mass[p, 3] * span * (hh + rate * ih)
         fx, fy, fz, couple = force[p - first, 0], force[p - first, 1], force[p - first, 2], force[p - first, 3]
         active = min(BEND + 3 * (element[p] - first_element + 1 + rods.degree[r]), n)
         for i in range(low, active):
-            room.trial[i] = wx * row[3, i] + wy * row[4, i] + wz * row[5, i]
+            scratch.trial[i] = wx * row[3, i] + wy * row[4, i] + wz * row[5, i]
         for i in range(low, active):
-            px, py, pz, turn = row[0, i], row[1, i], row[2, i], room.trial[i]
+            px, py, pz, turn = row[0, i], row[1, i], row[2, i], scratch.trial[i]
             gradient[i] -= fx * px + fy * py + fz * pz + couple * turn
             px, py, pz, turn = m * px, m * py, m * pz, inertia * turn
             for j in range(low, i + 1):
-                matrix[i, j] += px * row[0, j] + py * row[1, j] + pz * row[2, j] + turn * room.trial[j]
+                matrix[i, j] += px * row[0, j] + py * row[1, j] + pz * row[2, j] + turn * scratch.trial[j]
     if derivatives and exact:
-        _geometric(b, room, r, n, low, busy)
+        _geometric_stiffness(b, scratch, r, n, low, loaded)
     if derivatives:
-        _hold(rods.held_position[r], rods.held_frame[r], gradient, matrix, n)
+        _fix_held(rods.held_position[r], rods.held_frame[r], gradient, matrix, n)
     return potential
 
 
 @part
-def stage_velocity(b: Block, r: int, h: float, velocity: Array) -> None:
-    """Generalized velocities at the end of a stage: (q - q*) / h, the root's turn by the derivative of its rotation vector."""
+def stage_velocity(b: Arrays, r: int, h: float, velocity: Array) -> None:
+    """Generalized velocities at the end of a stage: (q - q*) / h, with the derivative of the rotation vector for the root."""
     stage, state, first = b.stage, b.state, b.nodes.start[r]
     for c in range(3):
         velocity[c] = (state.root[r, c] - stage.root[r, c]) / h
@@ -190,14 +189,14 @@ def _point_velocity(row: Array, velocity: Array, n: int, frame: Array, p: int, o
 
 @part
 def _sample_forces(
-    b: Block, room: Room, r: int, h: float, rows: Array, at: int, pushes: Array, pushed: bool, derivatives: bool
+    b: Arrays, scratch: Scratch, r: int, h: float, rows: Array, at: int, pushes: Array, pushed: bool, derivatives: bool
 ) -> float:
-    """Loads, drag and pushes at the sample points. Leaves the forces in room.acting, for the geometric stiffness."""
+    """Loads, drag and contact forces at the sample points. Leaves the forces in scratch.acting for the geometric stiffness."""
     forces, x, x_star = b.forces, b.state.x, b.stage.sample_x
     drag, load, wind = forces.drag, forces.load, forces.wind
     first, end = b.samples.start[r], b.samples.start[r + 1]
     n = unknowns_of(b.nodes, r)
-    gradient, matrix, acting = room.gradient, room.matrix, room.acting
+    gradient, matrix, acting = scratch.gradient, scratch.matrix, scratch.acting
     ih, potential = 1.0 / h, 0.0
     for i in range(first, end):
         k = i - first
@@ -233,16 +232,16 @@ def _sample_forces(
 
 
 @part
-def _geometric(b: Block, room: Room, r: int, n: int, low: int, busy: bool) -> None:
+def _geometric_stiffness(b: Arrays, scratch: Scratch, r: int, n: int, low: int, loaded: bool) -> None:
     """Subtracts sum p . d^2 r / dq^2 from the matrix."""
     gauss, x, frame, length = b.gauss, b.geometry.x, b.geometry.frame, b.state.length
-    tail, matrix = room.tail, room.matrix
+    tail, matrix = scratch.tail, scratch.matrix
     affine, first_element = b.rods.degree[r], b.nodes.element_start[r]
-    _add_tails(b, room, r, busy)
+    _sum_tails(b, scratch, r, loaded)
     first = gauss.start[r]
     for p in range(first, gauss.start[r + 1]):
         e, at = gauss.element[p], gauss.fraction[p]
-        row = room.jacobian[p - first]
+        row = scratch.jacobian[p - first]
         g = _stress(tail, p - first, x[p, 0], x[p, 1], x[p, 2])
         trace = g[0] + g[4] + g[8]
         weight = gauss.weight[p] * length[e]
@@ -261,7 +260,7 @@ def _geometric(b: Block, room: Room, r: int, n: int, low: int, busy: bool) -> No
                 for i in range(j + 1, active):
                     matrix[i, j] -= row[3, i] * yx + row[4, i] * yy + row[5, i] * yz
     if low == 0:
-        whole = gauss.start[r + 1] - first  # the row after the last point: all there is
+        whole = gauss.start[r + 1] - first  # the row after the last point: sum over all points
         g = _stress(tail, whole, b.state.root[r, 0], b.state.root[r, 1], b.state.root[r, 2])
         trace = g[0] + g[4] + g[8]
         for i in range(3):
@@ -273,7 +272,7 @@ def _geometric(b: Block, room: Room, r: int, n: int, low: int, busy: bool) -> No
 def _stress(
     tail: Array, k: int, x: float, y: float, z: float
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """G = sum p (r - x)^T over what lies beyond point k, at (x, y, z); row by row."""
+    """G = sum p (r - x)^T over everything beyond point k, at (x, y, z); row by row."""
     a, b, c = tail[k, 0], tail[k, 1], tail[k, 2]
     return (
         tail[k, 3] - a * x, tail[k, 4] - a * y, tail[k, 5] - a * z,
@@ -283,18 +282,18 @@ def _stress(
 
 
 @part
-def _add_tails(b: Block, room: Room, r: int, busy: bool) -> None:
-    """Writes the sums of p (0 to 2) and of p r^T (3 to 11) over all beyond each Gauss point, and in one more row over all."""
+def _sum_tails(b: Arrays, scratch: Scratch, r: int, loaded: bool) -> None:
+    """Sums of p (0 to 2) and of p r^T (3 to 11) over everything beyond each Gauss point; the last row is the sum over all."""
     gauss, samples, x, sample_x = b.gauss, b.samples, b.geometry.x, b.state.x
-    force, acting, tail, sums = room.force, room.acting, room.tail, room.sums
+    force, acting, tail, sums = scratch.force, scratch.acting, scratch.tail, scratch.sums
     first, end = gauss.start[r], gauss.start[r + 1]
-    left = samples.start[r + 1] - 1  # the last sample that has not been added
+    left = samples.start[r + 1] - 1  # last sample point not yet added
     for m in range(12):
         sums[m] = 0.0
     for panel in range(end - GAUSS, first - 1, -GAUSS):
         for p in range(panel + GAUSS - 1, panel - 1, -1):
             while (
-                busy
+                loaded
                 and left >= samples.start[r]
                 and (
                     samples.element[left] > gauss.element[p]
@@ -311,7 +310,7 @@ def _add_tails(b: Block, room: Room, r: int, busy: bool) -> None:
                 _add_force(row, TAILS[p - panel, q], force, panel + q - first, x, panel + q)
         for q in range(GAUSS):
             _add_force(sums, 1.0, force, panel + q - first, x, panel + q)
-    while busy and left >= samples.start[r]:
+    while loaded and left >= samples.start[r]:
         _add_force(sums, 1.0, acting, left - samples.start[r], sample_x, left)
         left -= 1
     for m in range(12):
@@ -328,8 +327,8 @@ def _add_force(row: Array, weight: float, force: Array, k: int, x: Array, p: int
 
 
 @part
-def _hold(position: bool, turn: bool, gradient: Array, matrix: Array, n: int) -> None:
-    """Takes held unknowns out of the system."""
+def _fix_held(position: bool, turn: bool, gradient: Array, matrix: Array, n: int) -> None:
+    """Removes prescribed unknowns from the system."""
     for k in range(BEND):
         if not (position if k < TURN else turn):
             continue

@@ -1,28 +1,28 @@
-"""Generalized velocities: what they do to the points of a rod, and those that go with how the points have moved."""
+"""Generalized velocities: the velocities of points that follow from them, and their reconstruction from point displacements."""
 
 from __future__ import annotations
 
 from ...compile.jit import part
 from ...errors import Array
 from ...maths.linalg.dense import factor_dense, solve_dense
-from .arrays import Block, Room
-from .kinematics import BEND, lay_out, lay_out_moving, unknowns_of
+from .arrays import Arrays, Scratch
+from .kinematics import BEND, is_held, lay_out, lay_out_moving, unknowns_of
 from .potential import measure_turns
 from .roots import rotation_between
 
-SMALL_TURN = 0.5  # rad: a step that turns a rod by less has rates that agree with it
+SMALL_TURN = 0.5  # rad, rotation within a step below which difference quotients are good rates
 
 
 @part
-def move_points(b: Block, room: Room, r: int) -> None:
-    """Gauss points and their velocities, from the generalized ones."""
+def update_points(b: Arrays, scratch: Scratch, r: int) -> None:
+    """Positions and velocities of the Gauss points from the generalized ones."""
     geometry = b.geometry
-    lay_out_moving(b.rods, b.nodes, b.state, b.gauss, room, r, geometry.x, geometry.frame, geometry.v)
+    lay_out_moving(b.rods, b.nodes, b.state, b.gauss, scratch, r, geometry.x, geometry.frame, geometry.v)
 
 
 @part
-def turned_by_rates(b: Block, r: int) -> float:
-    """How fast the rates of curvature turn one end of the rod against the other, at most (rad/s)."""
+def turn_rate(b: Arrays, r: int) -> float:
+    """rad/s, upper bound of the rotation rate between the rod's ends due to the rates of curvature."""
     at, first, affine, total = b.rods.vector_start[r] + BEND, b.nodes.element_start[r], b.rods.degree[r], 0.0
     for e in range(first, b.nodes.element_start[r + 1]):
         for c in range(3):
@@ -32,8 +32,8 @@ def turned_by_rates(b: Block, r: int) -> float:
 
 
 @part
-def set_rates(b: Block, r: int, h: float) -> None:
-    """Generalized velocities by what has changed since the saved state, h ago."""
+def set_rates(b: Arrays, r: int, h: float) -> None:
+    """Generalized velocities as difference quotients since the saved state, h ago."""
     state, saved, at = b.state, b.saved, b.rods.vector_start[r]
     for c in range(3):
         state.rate[at + c] = (state.root[r, c] - saved.root[r, c]) / h
@@ -46,18 +46,19 @@ def set_rates(b: Block, r: int, h: float) -> None:
 
 
 @part
-def end_with_secants(b: Block, room: Room, r: int, h: float, always: bool) -> None:
-    """Rates after a step of backward Euler, in which points went straight from x0 to x within h.
+def rates_from_secants(b: Arrays, scratch: Scratch, r: int, h: float, always: bool) -> None:
+    """Rates after a backward Euler step, in which points moved along straight lines from x0 to x within h.
 
-    Where little has changed they are the changes of the unknowns by h. Where much has, as where a bent end is let go of and snaps
-    back, root and curvatures have gone along with each other, and such rates would move the points much faster than they went:
-    then, or `always`, rates are those that come nearest to how the points went, which have its momentum."""
+    For small rotations they are the difference quotients of the unknowns. For large ones, as when a bent end is released and
+    snaps back, root and curvatures change together, and such rates would move the points much faster than they moved. Then, or
+    with `always`, the rates are a mass-weighted least squares fit to the displacements of the points, which preserves momentum.
+    """
     set_rates(b, r, h)
     at, state, geometry = b.rods.vector_start[r], b.state, b.geometry
     turn = abs(state.rate[at + 3]) + abs(state.rate[at + 4]) + abs(state.rate[at + 5])
-    if not always and (turn + turned_by_rates(b, r)) * h < SMALL_TURN:
+    if not always and (turn + turn_rate(b, r)) * h < SMALL_TURN:
         return
-    move_points(b, room, r)
+    update_points(b, scratch, r)
     measure_turns(b, r)
     secant, tangent = 0.0, 0.0
     for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
@@ -68,45 +69,45 @@ def end_with_secants(b: Block, room: Room, r: int, h: float, always: bool) -> No
             tangent += b.gauss.mass[p, c] * span * geometry.v[p, c] * geometry.v[p, c]
             geometry.v[p, c] = went
     if always or tangent > 2.0 * secant:
-        fit_rates(b, room, r, geometry.v)
+        fit_rates(b, scratch, r, geometry.v)
 
 
 @part
-def fit_rates(b: Block, room: Room, r: int, v: Array) -> None:
-    """Changes the rates of what is not held, so that Gauss points come nearest to velocities v (G, 3 or 4), by mass; without a
-    fourth column nothing is to spin."""
+def fit_rates(b: Arrays, scratch: Scratch, r: int, v: Array) -> None:
+    """Mass-weighted least squares fit of the rates that are not prescribed to velocities v (G, 3 or 4) of the Gauss points;
+    without a fourth column the spin is zero."""
     gauss, rods, frame, rate = b.gauss, b.rods, b.geometry.frame, b.state.rate
-    matrix, gradient, spins = room.matrix, room.gradient, v.shape[1] > 3
+    matrix, gradient, spins = scratch.matrix, scratch.gradient, v.shape[1] > 3
     n, at = unknowns_of(b.nodes, r), rods.vector_start[r]
-    lay_out(rods, b.nodes, b.state, gauss, room, r, b.geometry.x, frame, True)
+    lay_out(rods, b.nodes, b.state, gauss, scratch, r, b.geometry.x, frame, True)
     for i in range(n):
         gradient[i] = 0.0
         for j in range(i + 1):
             matrix[i, j] = 0.0
     trace = 0.0
     for p in range(gauss.start[r], gauss.start[r + 1]):
-        row = room.jacobian[p - gauss.start[r]]
+        row = scratch.jacobian[p - gauss.start[r]]
         span = b.state.length[gauss.element[p]]
         m, inertia = gauss.mass[p, 0] * span, gauss.mass[p, 3] * span
         t0, t1, t2 = frame[p, 0, 0], frame[p, 1, 0], frame[p, 2, 0]
         x, y, z, w = v[p, 0], v[p, 1], v[p, 2], v[p, 3] if spins else 0.0
         for i in range(n):
-            room.trial[i] = t0 * row[3, i] + t1 * row[4, i] + t2 * row[5, i]
+            scratch.trial[i] = t0 * row[3, i] + t1 * row[4, i] + t2 * row[5, i]
             x -= row[0, i] * rate[at + i]
             y -= row[1, i] * rate[at + i]
             z -= row[2, i] * rate[at + i]
-            w -= room.trial[i] * rate[at + i]
+            w -= scratch.trial[i] * rate[at + i]
         for i in range(n):
-            spin = inertia * room.trial[i]
+            spin = inertia * scratch.trial[i]
             gradient[i] += m * (row[0, i] * x + row[1, i] * y + row[2, i] * z) + spin * w
             for j in range(i + 1):
                 matrix[i, j] += m * (row[0, i] * row[0, j] + row[1, i] * row[1, j] + row[2, i] * row[2, j])
-                matrix[i, j] += spin * room.trial[j]
+                matrix[i, j] += spin * scratch.trial[j]
     for i in range(n):
         trace = max(trace, matrix[i, i])
     for i in range(n):
         matrix[i, i] += 1e-13 * trace
-        if (i < 3 and rods.held_position[r]) or (3 <= i < BEND and rods.held_frame[r]):
+        if is_held(rods, r, i):
             gradient[i] = 0.0
             for j in range(n):
                 matrix[max(i, j), min(i, j)] = 0.0

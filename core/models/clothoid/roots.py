@@ -1,4 +1,4 @@
-"""The root of a rod: how it moves by its unknowns, and where it is held."""
+"""Motion of a rod's root: by its unknowns, and prescribed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 
 from ...compile.jit import part
 from ...errors import Array
-from .arrays import Block
+from .arrays import Arrays
 
 
 @part
 def shift_root(root: Array, frame: Array, r: int, step: Array, at: int, size: float) -> None:
-    """Moves root r by step[at:at + 3] and turns it by the rotation vector step[at + 3:at + 6], both times `size`."""
+    """Displaces root r by step[at:at + 3] and rotates it by the rotation vector step[at + 3:at + 6], both times `size`."""
     for c in range(3):
         root[r, c] += size * step[at + c]
     turn_frame(frame, r, size * step[at + 3], size * step[at + 4], size * step[at + 5])
@@ -31,12 +31,12 @@ def turn_frame(frame: Array, r: int, x: float, y: float, z: float) -> None:
         u, v, w = y * d - z * b, z * a - x * d, x * b - y * a
         p, q, t = y * w - z * v, z * u - x * w, x * v - y * u
         frame[r, 0, j], frame[r, 1, j], frame[r, 2, j] = a + s * u + c * p, b + s * v + c * q, d + s * w + c * t
-    _straighten(frame, r)
+    _orthonormalise(frame, r)
 
 
 @part
-def _straighten(frame: Array, r: int) -> None:
-    """Round-off would tilt a frame over millions of turns: one step of Newton towards the nearest rotation."""
+def _orthonormalise(frame: Array, r: int) -> None:
+    """One Newton step towards the nearest rotation, against the accumulation of round-off."""
     g00 = g01 = g02 = g11 = g12 = g22 = 0.0
     for i in range(3):
         a, b, c = frame[r, i, 0], frame[r, i, 1], frame[r, i, 2]
@@ -55,7 +55,7 @@ def _straighten(frame: Array, r: int) -> None:
 
 @part
 def rotation_between(a: Array, b: Array, r: int) -> tuple[float, float, float]:
-    """The rotation vector that takes frame a[r] to b[r]: the shortest one."""
+    """Shortest rotation vector from frame a[r] to frame b[r]."""
     m00 = m01 = m02 = m10 = m11 = m12 = m20 = m21 = m22 = 0.0
     for j in range(3):
         x, y, z = b[r, 0, j], b[r, 1, j], b[r, 2, j]
@@ -83,8 +83,8 @@ def rotation_between(a: Array, b: Array, r: int) -> tuple[float, float, float]:
 
 
 @part
-def place_root(b: Block, r: int, at: float) -> None:
-    """What is held of the root goes to where it is at a fraction of the step."""
+def place_root(b: Arrays, r: int, at: float) -> None:
+    """Moves the prescribed parts of the root to the fraction `at` of the step."""
     holds, root, frame = b.holds, b.state.root, b.state.frame
     if b.rods.held_position[r]:
         for c in range(3):

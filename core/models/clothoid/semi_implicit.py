@@ -1,4 +1,6 @@
-"""The time step of the paper (section 7.2): semi-implicit Euler, elastic forces implicit, A to first order in the velocities."""
+"""Semi-implicit Euler (Casati and Bertails-Descoubes 2013, section 7.2): elastic forces implicit, A to first order in the
+velocities.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +8,38 @@ import math
 
 from ...compile.jit import part
 from ...maths.linalg.dense import solve_general
-from .arrays import Block, Room, Workings
+from .arrays import Arrays, MotionScratch, Scratch
 from .dynamics import equation_of_motion
 from .kinematics import BEND, unknowns_of
 from .roots import all_finite, place_root, rotation_between, shift_root
-from .samples import sample_rows
+from .samples import sample_jacobian
 
-FARTHEST = 1.5  # rad, by which a rod may turn in a step
+LARGEST_ROTATION = 1.5  # rad, largest rotation of a rod in a step
 
 
 @part
-def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, start: float, end: float) -> bool:
-    """From one fraction of the prescribed motion to another. False if the step turns the rod too far.
+def semi_implicit_step(
+    b: Arrays, scratch: Scratch, w: MotionScratch, r: int, h: float, start: float, end: float
+) -> bool:
+    """Steps from fraction `start` to fraction `end` of the prescribed motion. Returns False if the step rotates the rod too
+    far.
 
     A is quadratic in the velocities v, so that A(v) = A' v - A(v_n) to first order, and the step solves
-        (M / h + A' + h K) v = M v_n / h + A(v_n) - K (q_n - q0) + forces.
-    """
+        (M / h + A' + h K) v = M v_n / h + A(v_n) - K (q_n - q0) + forces."""
     state, at, n = b.state, b.rods.vector_start[r], unknowns_of(b.nodes, r)
-    equation_of_motion(b, room, w, r)
-    matrix, right = room.matrix, room.step
+    equation_of_motion(b, scratch, w, r)
+    matrix, right = scratch.matrix, scratch.step
     for i in range(n):
         right[i] = w.force[0, i] + w.force[1, i]
         for j in range(n):
             share = w.inertia[i, j] / h
             right[i] += share * state.rate[at + j]
             matrix[i, j] = share + w.slope[i, j]
-    _elastic(b, room, r, h)
+    _elastic(b, scratch, r, h)
     if b.forces.loaded[r]:
-        _forces_at_samples(b, room, r, n)
-    _spin(b, room, r, n, h)
-    _root(b, room, r, n, h, start, end)
+        _forces_at_samples(b, scratch, r, n)
+    _spin(b, scratch, r, n, h)
+    _root(b, scratch, r, n, h, start, end)
     if not solve_general(matrix, n, right):
         return False
     turned, first, affine = 0.0, b.nodes.element_start[r], b.rods.degree[r]
@@ -46,7 +50,7 @@ def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, star
         k = j + 3 * affine
         x, y, z = right[j] + right[k], right[j + 1] + right[k + 1], right[j + 2] + right[k + 2]
         turned += 0.5 * h * state.length[e] * math.sqrt(x * x + y * y + z * z)
-    if turned > FARTHEST:
+    if turned > LARGEST_ROTATION:
         return False
     for i in range(n):
         state.rate[at + i] = right[i]
@@ -59,9 +63,9 @@ def semi_implicit_step(b: Block, room: Room, w: Workings, r: int, h: float, star
 
 
 @part
-def _elastic(b: Block, room: Room, r: int, h: float) -> None:
+def _elastic(b: Arrays, scratch: Scratch, r: int, h: float) -> None:
     nodes, state, k, affine = b.nodes, b.state, b.nodes.stiffness, b.rods.degree[r]
-    matrix, right, factor = room.matrix, room.step, h + b.rods.damping_time[r]
+    matrix, right, factor = scratch.matrix, scratch.step, h + b.rods.damping_time[r]
     first = nodes.element_start[r]
     for e in range(first, nodes.element_start[r + 1]):
         i = nodes.start[r] + e - first
@@ -80,9 +84,9 @@ def _elastic(b: Block, room: Room, r: int, h: float) -> None:
 
 
 @part
-def _spin(b: Block, room: Room, r: int, n: int, h: float) -> None:
-    """The paper leaves out the inertia of sections about the axis. A rod whose root is free needs it to be told from one that
-    spins: for its turn alone, as if it was straight."""
+def _spin(b: Arrays, scratch: Scratch, r: int, n: int, h: float) -> None:
+    """Rotational inertia about the axis, which the paper omits. The system of a rod with a free root is singular without it; it
+    only acts on the root's rotation, as if the rod were straight."""
     if b.rods.held_frame[r]:
         return
     inertia, frame = 0.0, b.state.frame
@@ -91,15 +95,15 @@ def _spin(b: Block, room: Room, r: int, n: int, h: float) -> None:
     for i in range(3):
         for j in range(3):
             value = inertia * frame[r, i, 0] * frame[r, j, 0] / h
-            room.matrix[3 + i, 3 + j] += value
-            room.step[3 + i] += value * b.state.rate[b.rods.vector_start[r] + 3 + j]
+            scratch.matrix[3 + i, 3 + j] += value
+            scratch.step[3 + i] += value * b.state.rate[b.rods.vector_start[r] + 3 + j]
 
 
 @part
-def _forces_at_samples(b: Block, room: Room, r: int, n: int) -> None:
-    """Loads, and drag at the velocities to come."""
-    sample_rows(b, room, r, room.rows, 0)
-    drag, load, wind, rows = b.forces.drag, b.forces.load, b.forces.wind, room.rows
+def _forces_at_samples(b: Arrays, scratch: Scratch, r: int, n: int) -> None:
+    """Loads, and drag implicit in the velocities."""
+    sample_jacobian(b, scratch, r, scratch.rows, 0)
+    drag, load, wind, rows = b.forces.drag, b.forces.load, b.forces.wind, scratch.rows
     first = b.samples.start[r]
     for i in range(first, b.samples.start[r + 1]):
         q = 4 * n * (i - first)
@@ -109,19 +113,19 @@ def _forces_at_samples(b: Block, room: Room, r: int, n: int) -> None:
         dragged = drag[i, 0] > 0.0 or drag[i, 2] > 0.0 or drag[i, 5] > 0.0
         for a in range(n):
             x, y, z = rows[q + a], rows[q + n + a], rows[q + 2 * n + a]
-            room.step[a] += fx * x + fy * y + fz * z
+            scratch.step[a] += fx * x + fy * y + fz * z
             if dragged:
                 u = drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z
                 v = drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z
                 t = drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z
                 for j in range(n):
-                    room.matrix[a, j] += u * rows[q + j] + v * rows[q + n + j] + t * rows[q + 2 * n + j]
+                    scratch.matrix[a, j] += u * rows[q + j] + v * rows[q + n + j] + t * rows[q + 2 * n + j]
 
 
 @part
-def _root(b: Block, room: Room, r: int, n: int, h: float, start: float, end: float) -> None:
-    """Prescribed velocities of a held root take the place of its equations."""
-    matrix, right, holds = room.matrix, room.step, b.holds
+def _root(b: Arrays, scratch: Scratch, r: int, n: int, h: float, start: float, end: float) -> None:
+    """Replaces the equations of a held root by its prescribed velocities."""
+    matrix, right, holds = scratch.matrix, scratch.step, b.holds
     turn = rotation_between(holds.frame[0], holds.frame[1], r)
     share = (end - start) / h
     for i in range(BEND):

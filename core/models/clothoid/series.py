@@ -1,10 +1,10 @@
-"""Power series of the kinematics of an element of affine curvature, summed piece by piece (sections 5 and 6 of the paper).
+"""Power series of an element of affine curvature, summed piece by piece (Casati and Bertails-Descoubes 2013, sections 5 and 6).
 
-A frame R has the tangent and the two directors as columns, and R' = R [kappa]x with kappa = (twist, curvature 1, curvature 2). On a
-piece of length tau all is a power series in u = (s - sigma) / tau, from 0 to 1, and what is stored are its general terms: the
-sum at the piece's end is that of the rows. With kappa tau = k + g u, eq. 10 reads
+A frame R has the tangent and the two directors as columns, and R' = R [kappa]x with kappa = (twist, curvature 1, curvature 2).
+On a piece of length tau everything is a power series in u = (s - sigma) / tau, from 0 to 1. The stored rows are its terms, so
+that their sum is the value at the end of the piece. With kappa tau = k + g u, eq. 10 reads
     R_0 = R(sigma),   R_n+1 = (R_n [k]x + R_n-1 [g]x) / (n + 1).
-The derivatives (eq. 15) are those along the six modes kappa' = e_c and kappa' = u e_c of the piece, from zero at its beginning.
+The derivatives (eq. 15) are taken along the six modes kappa' = e_c and kappa' = u e_c of the piece, and vanish at its start.
 """
 
 from __future__ import annotations
@@ -18,40 +18,55 @@ from ...errors import Array
 from ...maths.geometry.frames import Vector
 
 MOST_TERMS = 72
-BOUND = 10.0  # M of eq. 13: lambda of a piece is at most that
-MOST_PIECES = 60  # of an element, some fifty turns: beyond them nothing makes sense, but it comes to an end
-NEGLIGIBLE = 1e-17  # terms of a rotation below it add nothing
-FEWEST = 7  # terms: a straight piece has but one, yet what moves by u^2 and is accelerated by u^5 needs so many
+BOUND = 10.0  # M of eq. 13, upper bound of lambda on a piece
+MOST_PIECES = 60  # per element, about fifty turns; guarantees termination
+NEGLIGIBLE = 1e-17  # rotation terms below this do not contribute
+FEWEST_TERMS = 7  # needed even by a straight piece: displacements go with u^2, and accelerations with u^5
 
-# Columns of the terms: the frame row by row, the place; where modes are wanted also the rotation of each mode, and its motion;
-# where rates are wanted, those of the frame instead, and of the place.
+# Columns of the terms: frame row by row, position; then either the rotation and displacement of each mode, or the rates
+# of frame and position.
 FRAME, PLACE, ROTATION, MOTION, COLUMNS = 0, 9, 12, 30, 48
 PLACE_RATE, SPEEDS = 21, 24
 LANES = 8  # six modes, padded to whole vector registers
 
 
 def make_terms() -> tuple[Array, Array]:
-    """Room for the terms of a piece, and for those of the frames' derivatives."""
+    """Buffers for the terms of a piece, and for those of the frames' derivatives."""
     return np.zeros((MOST_TERMS + 3, COLUMNS)), np.zeros((MOST_TERMS + 2, 9 * LANES))
 
 
 @part
+def slope_between(a: Vector, b: Vector, span: float) -> Vector:
+    return ((b[0] - a[0]) / span, (b[1] - a[1]) / span, (b[2] - a[2]) / span)
+
+
+@part
+def affine_at(a: Vector, slope: Vector, sigma: float) -> Vector:
+    return (a[0] + sigma * slope[0], a[1] + sigma * slope[1], a[2] + sigma * slope[2])
+
+
+@part
+def scaled(a: Vector, f: float) -> Vector:
+    return (f * a[0], f * a[1], f * a[2])
+
+
+@part
 def longest_piece(kappa: Vector, slope: Vector, bound: float) -> float:
-    """How far a piece may reach from where the curvature is kappa and has that slope (eq. 14)."""
+    """Largest length of a piece that starts with curvature `kappa` and slope `slope` (eq. 14)."""
     k = max(abs(kappa[0]), abs(kappa[1]), abs(kappa[2]))
     g = max(abs(slope[0]), abs(slope[1]), abs(slope[2]))
     if bound == math.inf:
         return math.inf
     if g > 1e-12 * k * k:
-        # The paper's formula, in the form that does not lose digits where g is small.
+        # The paper's formula, rearranged against cancellation for small g.
         return bound / (math.sqrt(k * k + 2.0 * bound * g) + k)
     return 0.5 * bound / k if k > 0.0 else math.inf
 
 
 @part
 def next_piece(kappa: Vector, slope: Vector, left: float, span: float) -> tuple[float, bool]:
-    """Length of the next piece of an element of which `left` is left, and whether it is the last. Whatever the curvatures are, NaN
-    among them, it comes to an end."""
+    """Length of the next piece of an element with remaining length `left`, and whether it is the last. Terminates for all
+    curvatures, including NaN."""
     tau = longest_piece(kappa, slope, BOUND)
     if not tau < left * (1.0 - 1e-12):
         return left, True
@@ -65,7 +80,7 @@ def next_piece(kappa: Vector, slope: Vector, left: float, span: float) -> tuple[
 
 @part
 def expand(k: Vector, g: Vector, tau: float, c: Array) -> int:
-    """Writes the terms of frame and place of a piece; c[0] holds those at its beginning. Returns how many there are."""
+    """Writes the terms of frame and position of a piece, given c[0] at its start. Returns the number of terms."""
     k0, k1, k2 = k
     g0, g1, g2 = g
     most, before = len(c) - 3, 1.0
@@ -82,7 +97,7 @@ def expand(k: Vector, g: Vector, tau: float, c: Array) -> int:
             size = max(size, abs(f * a), abs(f * b), abs(f * d))
         for i in range(3):
             c[n + 1, PLACE + i] = f * tau * c[n, 3 * i]  # eq. 9b
-        if n + 2 >= FEWEST and size < NEGLIGIBLE and before < NEGLIGIBLE:
+        if n + 2 >= FEWEST_TERMS and size < NEGLIGIBLE and before < NEGLIGIBLE:
             return n + 2
         before = size
     return most + 1
@@ -112,7 +127,7 @@ def expand_modes(k: Vector, g: Vector, tau: float, c: Array, d: Array, count: in
                     next[x + m] += f * (last[y + m] * g2 - last[z + m] * g1)
                     next[y + m] += f * (last[z + m] * g0 - last[x + m] * g2)
                     next[z + m] += f * (last[x + m] * g1 - last[y + m] * g0)
-            # R [e_c]x: mode c begins with the terms of R, mode 3 + c with those of u R.
+            # R [e_c]x: mode c starts with the terms of R, mode 3 + c with those of u R.
             for u in range(2):
                 if n < u:
                     continue
@@ -136,7 +151,7 @@ def expand_modes(k: Vector, g: Vector, tau: float, c: Array, d: Array, count: in
 
 @part
 def expand_rates(k: Vector, g: Vector, p: Vector, q: Vector, tau: float, c: Array, count: int) -> None:
-    """Adds the terms of the rates of frame and place to those of `expand`, where the curvature times tau changes at p + q u."""
+    """Adds the terms of the rates of frame and position to those of `expand`, for a curvature times tau with the rate p + q u."""
     for n in range(count - 1):
         f = 1.0 / (n + 1.0)
         for i in range(0, 9, 3):
@@ -159,7 +174,7 @@ def expand_rates(k: Vector, g: Vector, p: Vector, q: Vector, tau: float, c: Arra
 
 @part
 def evaluate(c: Array, count: int, u: float, columns: int, out: Array) -> None:
-    """The sums of the first columns at u, by Horner's rule, four terms at a time."""
+    """Sums of the first columns at u, by Horner's rule, four terms at a time."""
     top = count - 1
     for m in range(columns):
         out[m] = c[top, m]
@@ -174,8 +189,8 @@ def evaluate(c: Array, count: int, u: float, columns: int, out: Array) -> None:
 
 
 @part
-def total(c: Array, count: int, columns: int, out: Array) -> None:
-    """The sums at the end of the piece; small terms first."""
+def sum_terms(c: Array, count: int, columns: int, out: Array) -> None:
+    """Sums at the end of the piece; small terms first."""
     evaluate(c, count, 1.0, columns, out)
 
 
@@ -183,26 +198,20 @@ def total(c: Array, count: int, columns: int, out: Array) -> None:
 def sum_element(
     kappa0: Array, kappa1: Array, length: float, bound: float, at: Array, frames: Array, places: Array, c: Array
 ) -> int:
-    """Frames (n, 3, 3) and places (n, 3) of one element at growing arc lengths `at` (n,), from frames[0] and places[0] at arc
-    length 0 = at[0]. With an infinite `bound` there is one piece: the naive summation. Returns the number of pieces."""
+    """Frames (n, 3, 3) and positions (n, 3) of one element at increasing arc lengths `at` (n,), from frames[0] and places[0] at
+    at[0] = 0. With an infinite `bound` there is one piece: the naive summation. Returns the number of pieces."""
     for i in range(3):
         c[0, PLACE + i] = places[0, i]
         for j in range(3):
             c[0, 3 * i + j] = frames[0, i, j]
-    slope = (
-        (kappa1[0] - kappa0[0]) / length,
-        (kappa1[1] - kappa0[1]) / length,
-        (kappa1[2] - kappa0[2]) / length,
-    )
+    start, end = (kappa0[0], kappa0[1], kappa0[2]), (kappa1[0], kappa1[1], kappa1[2])
+    slope = slope_between(start, end, length)
     out, sigma, row, pieces = c[len(c) - 1], 0.0, 0, 0
     while row < len(at):
-        kappa = (kappa0[0] + sigma * slope[0], kappa0[1] + sigma * slope[1], kappa0[2] + sigma * slope[2])
+        kappa = affine_at(start, slope, sigma)
         tau = min(longest_piece(kappa, slope, bound), length - sigma)
         last = sigma + tau >= length * (1.0 - 1e-14)
-        tt = tau * tau
-        count = expand(
-            (tau * kappa[0], tau * kappa[1], tau * kappa[2]), (tt * slope[0], tt * slope[1], tt * slope[2]), tau, c
-        )
+        count = expand(scaled(kappa, tau), scaled(slope, tau * tau), tau, c)
         while row < len(at) and (last or at[row] <= sigma + tau):
             evaluate(c, count, min((at[row] - sigma) / tau, 1.0), 12, out)
             for i in range(3):
@@ -210,7 +219,7 @@ def sum_element(
                 for j in range(3):
                     frames[row, i, j] = out[3 * i + j]
             row += 1
-        total(c, count, 12, out)
+        sum_terms(c, count, 12, out)
         for m in range(12):
             c[0, m] = out[m]
         sigma += tau

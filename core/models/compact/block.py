@@ -1,4 +1,4 @@
-"""The `compact` block: inextensible rods of rotations behind the protocol of all models."""
+"""The `compact` block: inextensible rods parametrised by rotations, behind the protocol of all models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .coupled import (
     solve_coupled,
     weigh_steps,
 )
-from .measures import edge_strains, lay_anew, rotations, strains_of, tensions
+from .measures import edge_strains, rebuild_vertices, rotations, strains_of, tensions
 from .newton import GRADIENTS
 from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
@@ -44,8 +44,8 @@ SOLVERS = {
 
 
 class CompactBlock:
-    solver = "elimination"  # of Newton's linear systems in free steps; the others are those of the paper
-    exact = True  # Newton's matrix has the term that the paper drops, where it is positive definite then
+    solver = "elimination"  # of Newton's linear systems in free steps; the iterative ones are the paper's
+    exact = True  # use the Hessian term dropped by the paper where the matrix is positive definite with it
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class CompactBlock:
         self._linear = linear_of(b)
         self.sample_start = b.rods.start
         self.most_iterations = MOST_ITERATIONS
-        self.gradients = 0  # iterations of conjugate gradients up to the last `take_work`
+        self.gradients = 0  # conjugate gradient iterations up to the last `take_work`
         self._rods = len(entries)
         self._all = np.arange(self._rods)
-        # Of the arrays of the state: they have a row for each vertex, or for each rod.
+        # Each array of the state has one row per vertex or one row per rod.
         each = np.arange(self._rods + 1)
         self._starts = [each if len(array) == self._rods else b.rods.start for array in b.state]
-        # Rotations of all edges, then all roots.
+        # Generalized coordinates: the rotations of all edges, then all roots.
         n = len(b.rods.arm)
         self.generalized_size = 3 * (n + self._rods)
         rotations = np.stack([b.rods.start[:-1], b.rods.start[1:]], axis=1)
@@ -81,10 +81,10 @@ class CompactBlock:
         self._tolerance = tolerance
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
-        self._measured = False  # the log's energies and the directors are those of the state
-        self._four = np.zeros((len(b.state.x), 4))
-        self._originals: Originals | None = None  # made when first needed
-        self._natural = np.zeros(0)  # rotation vectors of the natural strains, likewise
+        self._measured = False  # the log's energies and the directors belong to the current state
+        self._sample_scratch = np.zeros((len(b.state.x), 4))
+        self._originals: Originals | None = None  # allocated when first needed
+        self._natural = np.zeros(0)  # rotation vectors of the natural strains, allocated with it
         self.state_size = sum(array.size for array in b.state)
         rows = [
             int((layout.edge if hold.kind == "edge" else layout.vertex)[number][hold.index]) for number, hold in holds
@@ -93,17 +93,17 @@ class CompactBlock:
         self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
         self._after = np.where(self._edge_holds, layout.edges.after[self._hold_rows], self._hold_rows)
         self._sense = layout.sense[self._hold_rows]
-        # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
+        # The rotation of a hold applies to its frame, and for an edge also to the half edge from its middle to its end.
         self._tangent = b.holds.tangent[1, self._hold_rows].copy()
         self._director = b.holds.director[1, self._hold_rows].copy()
         place = b.holds.position[1]
         self._half_edge = 0.5 * (place[self._after] - place[self._hold_rows]) if rows else np.zeros((0, 3))
-        self._lay_out()
+        self._update_geometry()
 
-    # Where the material is -----------------------------------------------------------------------------------------
+    # -- Positions, velocities and frames
 
     def hold_positions(self) -> Array:
-        """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""
+        """(H, 3) initial positions of the holds: the vertex, or the middle of the edge."""
         x = self.arrays.holds.position[1, self._hold_rows]
         return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
 
@@ -114,19 +114,19 @@ class CompactBlock:
         return self.arrays.state.v[:, :3]
 
     def directors(self) -> Array:
-        self._lay_out()
+        self._update_geometry()
         return self.arrays.geometry.d1
 
     def point_velocities(self, generalized: Array, out: Array) -> None:
-        self._lay_out()
-        map_motion(self._linear, self._all, generalized.reshape(-1, 3), self._four)
-        out[:] = self._four[:, :3]
+        self._update_geometry()
+        map_motion(self._linear, self._all, generalized.reshape(-1, 3), self._sample_scratch)
+        out[:] = self._sample_scratch[:, :3]
 
     def generalized_forces(self, forces: Array, out: Array) -> None:
-        self._lay_out()
-        self._four[:, :3] = forces
-        self._four[:, 3] = 0.0
-        map_forces(self._linear, self._all, self._four, out.reshape(-1, 3))
+        self._update_geometry()
+        self._sample_scratch[:, :3] = forces
+        self._sample_scratch[:, 3] = 0.0
+        map_forces(self._linear, self._all, self._sample_scratch, out.reshape(-1, 3))
 
     def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
         np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
@@ -145,7 +145,7 @@ class CompactBlock:
         self._measured = False
 
     def release(self, hold: int) -> bool:
-        """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod, as in `der`."""
+        """Releases a hold permanently. Returns False for holds of edges and of frames inside a rod, as in `der`."""
         rods, row = self.arrays.rods, int(self._hold_rows[hold])
         inside = rods.before[row] >= 0 and rods.edge[row]
         if rods.edge_framed[row] or (rods.joint[row] == FRAMED and inside):
@@ -156,22 +156,22 @@ class CompactBlock:
             if self._originals is not None:
                 self._originals.clear(0, row)
         state = self.arrays.state
-        missed = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
-        if rods.held[row] and missed < 1e-6 * rods.rest_length[row]:
-            # What held it tells nothing of how it goes on. A state from after it was let go of stays as it is.
-            state.past[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
+        deviation = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
+        if rods.held[row] and deviation < 1e-6 * rods.rest_length[row]:
+            # The reaction force ends abruptly, so BDF2 must restart. A state from after the release keeps its history.
+            state.previous_h[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
         rods.held[row] = False
         rods.rail[row] = 0.0
-        state.pull[row] = 0.0
+        state.hold_force[row] = 0.0
         self._measured = False
         return True
 
     def alter(self, rod: int, factors: Factors) -> None:
-        """Makes a rod other than it was described."""
+        """Scales the properties of a rod relative to its description."""
         b, rods = self.arrays, self.arrays.rods
         if self._originals is None:
             self._originals = Originals(
-                [rods.stiffness, rods.rest_length, rods.arm, rods.mass, rods.damping_time, rods.firmness]
+                [rods.stiffness, rods.rest_length, rods.arm, rods.mass, rods.damping_time, rods.stiffest]
             )
             self._natural = rotations(rods.rest)
         rows, own = slice(int(rods.start[rod]), int(rods.start[rod + 1])), slice(rod, rod + 1)
@@ -187,22 +187,22 @@ class CompactBlock:
         edge = np.flatnonzero(self._edges.after[rows] >= 0)[0] + first
         drawn = float(np.linalg.norm(b.state.x[self._edges.after[edge]] - b.state.x[edge]))
         if abs(drawn - rods.rest_length[edge]) > 1e-9 * drawn:
-            lay_anew(b, rod)
+            rebuild_vertices(b, rod)
         self._measured = False
 
     def strains(self) -> Array:
-        """(E, 3) stretch, bending and twist of the edges, as they were described."""
-        self._lay_out()
+        """(E, 3) stretch, bending and twist of the described edges."""
+        self._update_geometry()
         return np.asarray(edge_strains(self.arrays)[self.director_rows])
 
     def tension(self) -> Array:
-        """(E,) N: what the edges carried at the end of the last step."""
-        self._lay_out()
+        """(E,) N, axial force of the edges at the end of the last step."""
+        self._update_geometry()
         out = np.zeros(len(self.arrays.rods.arm))
         tensions(self.arrays, out)
         return out[self.director_rows]
 
-    # Free steps ----------------------------------------------------------------------------------------------------
+    # -- Free steps
 
     def free_steps(
         self,
@@ -236,8 +236,8 @@ class CompactBlock:
         )
         self._measured = not skip.any()
 
-    def _lay_out(self) -> None:
-        """Directors, strains and energies of the state."""
+    def _update_geometry(self) -> None:
+        """Updates the directors, strains and energies of the state."""
         if not self._measured:
             self._run(0.0, 0, self._scheme, 0.0, self._none)
 
@@ -246,7 +246,7 @@ class CompactBlock:
         self._measured = False
         self._workers.run(lambda first, last, piece: solve_rods(b, self._stage, x, first, last), self._rods, len(x))
 
-    # A coupled step -----------------------------------------------------------------------------------------------
+    # -- Coupled steps
 
     def edges(self) -> Edges:
         return self._edges
@@ -296,10 +296,10 @@ class CompactBlock:
         map_forces(self._linear, chosen, forces, out.reshape(-1, 3))
 
     def respond(self, rod: Ints, rows: Ints, weights: Array, known: int, out: Array) -> None:
-        """How far forces at contacts move all contacts, by the matrix as last linearised; see `contacts.py`."""
+        """Contact displacements due to contact forces, with the matrix of the last linearisation; see `contacts.py`."""
         n = len(self.arrays.state.x)
         x = np.zeros((n + self._rods, 3))
-        respond(self._linear, rod, rows, weights, known, np.zeros((n, 4)), x, self._four, out)
+        respond(self._linear, rod, rows, weights, known, np.zeros((n, 4)), x, self._sample_scratch, out)
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
         b = self.arrays
@@ -323,11 +323,11 @@ class CompactBlock:
     def _share(self, work: Callable[[int, int, int], None], chosen: Ints) -> None:
         self._workers.run(work, len(chosen), len(chosen) * len(self.arrays.state.x) // max(self._rods, 1))
 
-    # Bookkeeping ---------------------------------------------------------------------------------------------------
+    # -- Bookkeeping
 
     def energies(self, gravity: Array) -> Energies:
         b = self.arrays
-        self._lay_out()
+        self._update_geometry()
         bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
         kinetic = 0.5 * float(np.einsum("i,ij,ij->", b.rods.mass[:, 0], self.velocities(), self.velocities()))
         for k, director in ((1, b.geometry.d1), (2, b.geometry.d2)):
@@ -349,7 +349,7 @@ class CompactBlock:
         self._measured = False
 
     def stop(self) -> None:
-        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.past):
+        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.previous_h):
             array[:] = 0.0
 
     def disturb(self, size: float) -> None:
@@ -358,7 +358,7 @@ class CompactBlock:
         noise[: len(b.rods.arm)][b.rods.edge_framed] = 0.0
         noise[len(b.rods.arm) :] *= b.rods.rest_length[b.rods.start[:-1], None]
         noise[len(b.rods.arm) :][b.rods.held[b.rods.start[:-1]]] = 0.0
-        self._lay_out()
+        self._update_geometry()
         disturb_rods(b, noise)
-        b.state.past[:] = 0.0
+        b.state.previous_h[:] = 0.0
         self._measured = False

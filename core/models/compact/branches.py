@@ -1,9 +1,9 @@
-"""Nets without loops as rods that branch.
+"""Nets without loops as branching rods.
 
-One point is the root, and all others follow from it, arm by arm: an arm runs to a loose end or to the next joint, a point of three
-or more segments. A joint has a frame of its own, as in the model `net`: an edge of no length, the fork, and from it to the first
-edge of each arm goes an element half a segment long. Where segments just go on, all is as in a rod. An arm begins with a row of its
-own for its first edge, which shares the fork's place and has no mass.
+One point is the root, and all others follow from it arm by arm. An arm runs to a free end or to the next joint, a point of
+three or more segments. A joint has its own frame, as in the model `net`. It is represented by a fork, an edge of zero length,
+and an element of half a segment's length connects it to the first edge of each arm. Points of two segments behave as in a rod.
+The first edge of an arm has a row of its own, which shares the position of the fork and has no mass.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ..elastic.plan import fit_frame, frames_along, refuse_spins
 from ..elastic.topology import Chain, edges_beside_joints, find_chains
 from ..held_frames import FRAMED, FREE_END, INNER
 from .arrays import Arrays
-from .shapes import TAUT, put_strains, quaternions, refuse_distance
+from .shapes import TAUT, put_strains, quaternions, raise_distance
 
 
 class Tree(NamedTuple):
-    """Rows of a net, from the root on."""
+    """Rows of a net, ordered from the root."""
 
-    vertex: Ints  # (n,) of the net
-    edge: Ints  # (n,) of the net, after the row; -1: none
-    before: Ints  # (n,) -1 at the root
+    vertex: Ints  # (n,) vertex of the net
+    edge: Ints  # (n,) edge of the net after the row; -1: none
+    before: Ints  # (n,) previous row; -1 at the root
     fork: Flags  # (n,)
-    backwards: Flags  # (n,) the edge runs against its chain
-    arms: list[tuple[int, int]]  # first row, and last: a loose end or a fork
+    backwards: Flags  # (n,) whether the edge is traversed against its chain
+    arms: list[tuple[int, int]]  # first and last row; the last is a free end or a fork
     chains: list[Chain]
-    ends: Ints  # (E, 2) the net's edges, along their chains
+    ends: Ints  # (E, 2) vertices of the net's edges, oriented along their chains
 
     @property
     def own(self) -> Ints:
-        """The row of each point of the net: where an arm begins it is the fork's."""
+        """Row of each point of the net; at the start of an arm this is the row of the fork."""
         rows = np.empty(int(self.vertex.max()) + 1, np.int64)
         rows[self.vertex[::-1]] = np.arange(len(self.vertex))[::-1]
         return rows
@@ -87,7 +87,8 @@ def grow_tree(net: Net, holds: list[Hold]) -> Tree:
 
 
 def _root(net: Net, holds: list[Hold], degree: Ints) -> int:
-    """A point that is held if possible, for the root's place costs nothing; a joint if possible, and never within a chain."""
+    """Vertex chosen as root: preferably held, because a held root has no unknown position, and preferably a joint. Never inside
+    a chain."""
     held = {hold.index for hold in holds if hold.kind in ("pin", "clamp")}
     ends = np.flatnonzero(degree != 2).tolist()
     return int(max(ends, key=lambda v: (v in held, min(degree[v], 3), -v)))
@@ -114,7 +115,7 @@ def _check_net(net: Net, holds: list[Hold]) -> None:
     if not seen.all():
         alone = int(np.flatnonzero(~seen)[0])
         raise TendrilError(
-            "edges", alone, f"point {alone} does not hang together with point 0: add each part by itself"
+            "edges", alone, f"point {alone} is not connected to point 0: add each connected part by itself"
         )
     if net.edge_count >= net.vertex_count:
         raise TendrilError("edges", net.edge_count, 'a compact net has no loops: cut them, or choose the model "net"')
@@ -131,13 +132,12 @@ def place_net(b: Arrays, r: int, entry: Entry, holds: list[Hold], tree: Tree) ->
     rods.edge[rows] = there | tree.fork
     rods.fork[rows] = numbers
     rods.of_fork[rows] = np.where(tree.before < 0, -1, numbers[tree.before])
-    near = np.where(
-        there, tree.edge, np.where(tree.before < 0, 0, tree.edge[tree.before])
-    )  # where there is none: beside it
+    # Rows without an edge take the values of the previous edge.
+    near = np.where(there, tree.edge, np.where(tree.before < 0, 0, tree.edge[tree.before]))
     rods.rest_length[rows] = net.rest_lengths[near]
     rods.arm[rows] = np.where(there, net.rest_lengths[near], 0.0)
     rods.radii[rows] = net.radii[near]
-    rods.firmness[r] = float((12.0 * net.bend.max(axis=1) / net.rest_lengths**3).max())
+    rods.stiffest[r] = float((12.0 * net.bend.max(axis=1) / net.rest_lengths**3).max())
     _masses(b, net, tree, first)
     joint = np.full(n, INNER)
     joint[(tree.before < 0) | ~(there | tree.fork)] = FREE_END
@@ -180,25 +180,25 @@ def _masses(b: Arrays, net: Net, tree: Tree, first: int) -> None:
 
 
 def _stiffnesses(b: Arrays, net: Net, tree: Tree, first: int) -> None:
-    """Half edges in series; beside a joint or a frame that is held there is one of them."""
+    """Stiffness of two half edges in series; next to a joint or a prescribed frame, of one half edge."""
     n, there = len(tree.vertex), tree.edge >= 0
     modulus = np.stack([net.bend[:, 1], net.bend[:, 0], net.twist_stiffness], axis=1)
-    give = np.zeros((n, 3))
-    give[there] = (0.5 * net.rest_lengths[:, None] / modulus)[tree.edge[there]]
+    compliance = np.zeros((n, 3))
+    compliance[there] = (0.5 * net.rest_lengths[:, None] / modulus)[tree.edge[there]]
     scale = net.joint_stiffness[tree.vertex]
     for i in range(n):
         kind = b.rods.joint[first + i]
         if kind == INNER:
-            b.rods.stiffness[first + i, 0] = scale[i] / (give[tree.before[i]] + give[i])
+            b.rods.stiffness[first + i, 0] = scale[i] / (compliance[tree.before[i]] + compliance[i])
         elif kind == FRAMED:
             if tree.before[i] >= 0:
-                b.rods.stiffness[first + i, 0] = scale[i] / give[tree.before[i]]
+                b.rods.stiffness[first + i, 0] = scale[i] / compliance[tree.before[i]]
             if there[i]:
-                b.rods.stiffness[first + i, 1] = scale[i] / give[i]
+                b.rods.stiffness[first + i, 1] = scale[i] / compliance[i]
 
 
 def _frames(b: Arrays, net: Net, tree: Tree, holds: list[Hold], first: int) -> None:
-    """Frames at the start, of edges, joints and holds; the natural strains of elements."""
+    """Initial frames of edges, joints and holds, and natural strains of the elements."""
     rest = frames_along(tree.chains, tree.ends, net.rest_points, net.director, None)
     now = rest
     if not np.array_equal(net.points, net.rest_points):
@@ -210,7 +210,7 @@ def _frames(b: Arrays, net: Net, tree: Tree, holds: list[Hold], first: int) -> N
     rods, own, x = b.rods, tree.own, b.state.x
     for i in range(len(q)):
         before = tree.before[i]
-        if before >= 0:  # drawn longer or shorter, they have their natural lengths all the same
+        if before >= 0:  # Edges get their rest lengths, whatever their drawn lengths.
             length = 0.0 if tree.fork[before] else rods.rest_length[first + before]
             x[first + i] = x[first + before] + length * drawn[before, 2]
         if rods.of_fork[first + i] >= 0:
@@ -235,7 +235,7 @@ def _frames(b: Arrays, net: Net, tree: Tree, holds: list[Hold], first: int) -> N
 
 
 def _row_frames(tree: Tree, tangents: Array, directors: Array) -> Array:
-    """(n, 3, 3) with d1, d2 and d3 of the edge after each row as rows; the unit matrix where there is none."""
+    """(n, 3, 3) d1, d2, d3 of the edge after each row, as rows of a matrix; the identity where there is no edge."""
     out = np.tile(np.eye(3), (len(tree.edge), 1, 1))
     there = tree.edge >= 0
     t = np.where(tree.backwards[:, None], -1.0, 1.0)[there] * tangents[tree.edge[there]]
@@ -245,7 +245,7 @@ def _row_frames(tree: Tree, tangents: Array, directors: Array) -> Array:
 
 
 def _joint_frames(tree: Tree, natural: Array, drawn: Array) -> None:
-    """The frame of a joint is that of the edge before it in the natural shape, or of its first arm at the root."""
+    """The natural frame of a joint is that of the edge before it, or of its first arm at the root."""
     for j in np.flatnonzero(tree.fork).tolist():
         arms = np.flatnonzero(tree.before == j).tolist()
         if tree.before[j] >= 0:
@@ -255,7 +255,7 @@ def _joint_frames(tree: Tree, natural: Array, drawn: Array) -> None:
 
 
 def _section(points: Array, tree: Tree, frames: Array, arm: tuple[int, int], i: int) -> tuple[Array, Array]:
-    """Tangent and director of the cross-section at row i of an arm."""
+    """Tangent and first director of the cross-section at row i of an arm."""
     begin, end = arm
     x = points[tree.vertex[begin : end + 1]]
     t, d = np.ascontiguousarray(frames[begin:end, 2]), np.ascontiguousarray(frames[begin:end, 0])
@@ -266,10 +266,10 @@ def _section(points: Array, tree: Tree, frames: Array, arm: tuple[int, int], i: 
 
 
 def _check_distances(net: Net, tree: Tree, holds: list[Hold]) -> None:
-    """Held points must not be farther apart than the net between them is long."""
+    """Refuses held points that are farther apart than the net between them is long."""
     fixed = [hold for hold in holds if hold.holds_position and hold.along is None]
     places = sorted({int(tree.own[v]) for hold in fixed for v in held_vertices(hold, net)})
-    ways = [_way_back(net, tree, row) for row in places]
+    ways = [_distances_to_root(net, tree, row) for row in places]
     for k in range(1, len(places)):
         i, j = places[k - 1], places[k]
         meet = next(row for row in ways[k] if row in ways[k - 1])
@@ -278,11 +278,11 @@ def _check_distances(net: Net, tree: Tree, holds: list[Hold]) -> None:
         apart = float(np.linalg.norm(net.points[c] - net.points[a]))
         beside = bool(np.all(np.sort(net.edges, axis=1) == sorted((a, c)), axis=1).any())
         if apart > length * (1.0 + TAUT) or (beside and apart < length * (1.0 - TAUT)):
-            refuse_distance(a, c, apart, length)
+            raise_distance(a, c, apart, length)
 
 
-def _way_back(net: Net, tree: Tree, row: int) -> dict[int, float]:
-    """How far it is to each row on the way to the root."""
+def _distances_to_root(net: Net, tree: Tree, row: int) -> dict[int, float]:
+    """Distance (m) along the net to each row on the path to the root."""
     ways, length = {row: 0.0}, 0.0
     while tree.before[row] >= 0:
         row = int(tree.before[row])
@@ -291,9 +291,9 @@ def _way_back(net: Net, tree: Tree, row: int) -> dict[int, float]:
     return ways
 
 
-def far_apart(net: Net, tree: Tree) -> tuple[Array, Ints]:
-    """Of rows: how far along the net they are, where arms lie so far apart that they are no kin; and pairs of rows whose edges
-    never touch, because they meet at a joint."""
+def arc_lengths_and_joint_pairs(net: Net, tree: Tree) -> tuple[Array, Ints]:
+    """Arc length of each row, with large offsets between arms so that contact does not treat them as neighbours; and pairs of
+    rows whose edges meet at a joint and are excluded from contact."""
     lengths = np.where(tree.edge >= 0, net.rest_lengths[tree.edge], 0.0)
     along, far = np.zeros(len(lengths)), net.length
     for k, (begin, end) in enumerate(tree.arms):

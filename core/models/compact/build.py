@@ -1,4 +1,4 @@
-"""From described rods to the arrays of a block: frames, natural strains, masses, and what a compact rod can't do."""
+"""Builds the arrays of a block from described rods, and refuses what the model can't represent."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from ..elastic.build_rods import Shape, half_lengths, middles_of, shapes_of_rod,
 from ..held_frames import FRAMED, FREE_END, INNER
 from ..protocol import Edges
 from .arrays import Arrays, make_arrays
-from .branches import Tree, far_apart, grow_tree, place_net
-from .shapes import TAUT, put_strains, quaternions, refuse_distance, strain
+from .branches import Tree, arc_lengths_and_joint_pairs, grow_tree, place_net
+from .shapes import TAUT, put_strains, quaternions, raise_distance, strain
 
 
 class Layout(NamedTuple):
-    """Where what was described is among the rows of the block."""
+    """Maps described vertices and edges to rows of the block."""
 
-    vertex: list[Ints]  # per rod: the row of each vertex
-    edge: list[Ints]  # per rod: the row of each edge
-    sense: Array  # (N,) -1 where the edge here runs against how it was described, else 1
+    vertex: list[Ints]  # per rod, row of each vertex
+    edge: list[Ints]  # per rod, row of each edge
+    sense: Array  # (N,) -1 where the edge is traversed against its description, else 1
     edges: Edges
 
 
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, Layout]:
-    """`holds` come with the number of their rod within the block."""
+    """`holds` are pairs of the rod's index within the block and the hold."""
     of_rod: list[list[Hold]] = [[] for _ in entries]
     for number, hold in holds:
         of_rod[number].append(hold)
@@ -53,10 +53,10 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
             _place_rod(b, r, entry, of)
         else:
             place_net(b, r, entry, of, tree)
-    return b, _lay_out(b, entries, trees)
+    return b, _update_geometry(b, entries, trees)
 
 
-def _lay_out(b: Arrays, entries: Sequence[Entry], trees: list[Tree | None]) -> Layout:
+def _update_geometry(b: Arrays, entries: Sequence[Entry], trees: list[Tree | None]) -> Layout:
     rods, n = b.rods, len(b.rods.arm)
     after = np.where(rods.edge & (rods.fork < 0), np.arange(1, n + 1), -1)
     along, length, sense = np.zeros(n), np.full(n, np.inf), np.ones(n)
@@ -64,7 +64,7 @@ def _lay_out(b: Arrays, entries: Sequence[Entry], trees: list[Tree | None]) -> L
     for r, (entry, tree) in enumerate(zip(entries, trees, strict=True)):
         first, end = int(rods.start[r]), int(rods.start[r + 1])
         if tree is not None:
-            along[first:end], pairs = far_apart(entry.rod, tree)
+            along[first:end], pairs = arc_lengths_and_joint_pairs(entry.rod, tree)
             joined.append(first + pairs)
             sense[first:end] = np.where(tree.backwards | tree.backwards[tree.before], -1.0, 1.0)
             vertices.append(first + tree.own)
@@ -87,7 +87,7 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     rods.before[first] = first + n - 1 if rod.closed else -1
     rods.edge[first + n - 1] = rod.closed
     rods.damping_time[r] = rod.damping_time
-    rods.rest_length[rows] = rod.rest_lengths[-1]  # the idle entry must be a length, too
+    rods.rest_length[rows] = rod.rest_lengths[-1]  # the unused last entry must be a valid length, too
     rods.rest_length[edges] = rod.rest_lengths
     rods.arm[edges] = rod.rest_lengths
     rods.radii[rows] = rod.radii[-1]
@@ -96,10 +96,10 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     vertex_mass = rods.mass[rows, 0]
     vertex_mass[:m] += 0.5 * edge_mass
     vertex_mass[(np.arange(m) + 1) % n] += 0.5 * edge_mass
-    # The section's mass is spread along the directors as its stiffness is.
+    # The second moments of mass along the directors are in proportion to the bending stiffnesses.
     share = rod.bend / rod.bend.sum(axis=1)[:, None]
     rods.mass[edges, 1:] = share * (rod.inertia_per_length * rod.rest_lengths)[:, None]
-    rods.firmness[r] = float((12.0 * rod.bend.max(axis=1) / rod.rest_lengths**3).max())
+    rods.stiffest[r] = float((12.0 * rod.bend.max(axis=1) / rod.rest_lengths**3).max())
     rods.joint[rows] = INNER
     if not rod.closed:
         rods.joint[first] = rods.joint[first + n - 1] = FREE_END
@@ -114,7 +114,7 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
             rods.rail[first + hold.index] = hold.along
         if hold.holds_frame:
             rods.joint[first + hold.index] = FRAMED
-    _check(rod, holds)
+    _check_rod(rod, holds)
     _stiffnesses(b, rod, first)
 
     shape, rest = shapes_of_rod(rod)
@@ -126,7 +126,7 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     b.state.q[rows] = (1.0, 0.0, 0.0, 0.0)
     b.state.q[edges] = quaternions(shape.tangents, directors)
     b.rods.seam[r] = (math.cos(0.5 * rod.twist), 0.0, 0.0, math.sin(0.5 * rod.twist)) if rod.closed else (1, 0, 0, 0)
-    b.state.x[rows] = _laid(rod, shape)
+    b.state.x[rows] = _rest_length_points(rod, shape)
     b.state.v[rows, :3] = entry.velocity
     twist = shape.twist + theta - np.roll(theta, 1)
     for end in range(2):
@@ -141,8 +141,8 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
                 b.holds.director[end, first + i] = d
 
 
-def _laid(rod: Rod, shape: Shape) -> Array:
-    """Where the vertices are: as drawn, or where edges drawn with other lengths lead if they have their natural ones."""
+def _rest_length_points(rod: Rod, shape: Shape) -> Array:
+    """(n, 3) vertices as drawn; if edges are drawn with other lengths, they are laid out again with their rest lengths."""
     if np.allclose(shape.lengths, rod.rest_lengths, rtol=1e-12, atol=0.0):
         return rod.points
     ways = shape.tangents * rod.rest_lengths[:, None]
@@ -172,7 +172,7 @@ def _natural_strains(b: Arrays, r: int, rod: Rod, rest: Shape) -> None:
 
 
 def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
-    """Turns the frame after each element by rest_twist over its length."""
+    """Rotates the natural frame after each element by rest_twist times its length."""
     if rod.rest_twist == 0.0:
         return
     first = int(b.rods.start[r])
@@ -190,25 +190,27 @@ def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
 
 
 def _stiffnesses(b: Arrays, rod: Rod, first: int) -> None:
-    """Of the elements' strains about d1, d2, d3: two half edges in series. About d1 a rod bends towards its second director."""
+    """Stiffnesses of the elements about d1, d2, d3: two half edges in series. Bending about d1 moves towards the second
+    director."""
     n, m = rod.vertex_count, rod.edge_count
-    give = np.zeros((n, 3))  # rad per N m of the half edge after each vertex
+    compliance = np.zeros((n, 3))  # rad/(N m), compliance of the half edge after each vertex
     modulus = np.stack([rod.bend[:, 1], rod.bend[:, 0], rod.twist_stiffness], axis=1)
-    give[:m] = 0.5 * rod.rest_lengths[:, None] / modulus
-    before = np.roll(give, 1, axis=0)
+    compliance[:m] = 0.5 * rod.rest_lengths[:, None] / modulus
+    before = np.roll(compliance, 1, axis=0)
     for i in range(n):
         joint = b.rods.joint[first + i]
         if joint == INNER:
-            b.rods.stiffness[first + i, 0] = 1.0 / (give[i] + before[i])
+            b.rods.stiffness[first + i, 0] = 1.0 / (compliance[i] + before[i])
         elif joint == FRAMED:
             if rod.closed or i > 0:
                 b.rods.stiffness[first + i, 0] = 1.0 / before[i]
             if rod.closed or i < n - 1:
-                b.rods.stiffness[first + i, 1] = 1.0 / give[i]
+                b.rods.stiffness[first + i, 1] = 1.0 / compliance[i]
 
 
-def _check(rod: Rod, holds: list[Hold]) -> None:
-    """What a rod that never stretches and counts no whole turns between two segments can't be asked to do."""
+def _check_rod(rod: Rod, holds: list[Hold]) -> None:
+    """Refuses what an inextensible rod can't do, and twists of half a turn or more between two segments, which it can't
+    represent."""
     most = math.pi * rod.edge_count
     if not abs(rod.twist) < most:
         cure = f"a compact rod of {rod.edge_count} segments holds less than {most:.4g} rad: give it more segments"
@@ -227,4 +229,4 @@ def _check(rod: Rod, holds: list[Hold]) -> None:
         apart = float(np.linalg.norm(rod.points[j % rod.vertex_count] - rod.points[i]))
         length = float(along[j] - along[i])
         if apart > length * (1.0 + TAUT) or (j == i + 1 and apart < length * (1.0 - TAUT)):
-            refuse_distance(i, j % rod.vertex_count, apart, length)
+            raise_distance(i, j % rod.vertex_count, apart, length)

@@ -1,4 +1,4 @@
-"""What forces at contacts do to the rods: the matrix of the dual problem (14) of the paper."""
+"""Delassus operator of the contacts: the matrix of the dual problem, Zhao et al. 2022, (14)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .matrix import solve_matrix
 def respond(
     b: Linear, rod: Ints, rows: Ints, weights: Array, known: int, forces: Array, x: Array, motion: Array, out: Array
 ) -> None:
-    """out (C, C) = U^T A^-1 U, where column c of U is made of the forces weights (C, 4, 3) on the sample points rows (C, 4);
-    -1: none. All right-hand sides share the factor of A. The first `known` columns are there already.
+    """out (C, C) = U^T A^-1 U, where column c of U holds the forces weights (C, 4, 3) on the sample points rows (C, 4); -1:
+    none. All right-hand sides share the factorisation of A. The first `known` columns are kept.
 
-    `forces` and `motion` (N, 4), x (N + R, 3) are scratch."""
+    `forces` and `motion` (N, 4) and x (N + R, 3) are scratch buffers."""
     for c in range(known, len(rows)):
         first, second = rod[rows[c, 0]], rod[rows[c, 2]] if rows[c, 2] >= 0 else -1
         for side in range(2):

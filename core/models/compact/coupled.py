@@ -1,7 +1,7 @@
-"""Steps of rods that push each other: backward Euler, one Newton iteration of all of them at a time.
+"""Coupled steps: backward Euler, one Newton iteration at a time for all rods that interact with each other.
 
-What others push with, forces on the vertices and the stiffness of each edge against motion and turn, becomes part of the chain: an
-edge's 7 x 7 matrix is one of the motion of its first vertex and of its rotation.
+Contact and coupling forces on the vertices, and the stiffness of each edge against displacement and turn, become part of the
+chain's system: the 7 x 7 matrix of an edge is rewritten in the displacement of its first vertex and its rotation.
 """
 
 from __future__ import annotations
@@ -15,62 +15,59 @@ from ...compile.jit import kernel, part
 from ...errors import Array, Ints
 from ...maths.linalg.small import (
     add6,
-    crossing,
     get3,
-    image,
+    matvec,
     outer,
     plus,
     put3,
+    skew,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 from ..protocol import Pushes
 from .arrays import Arrays, Geometry, Linear, Rods, System
 from .evaluate import (
-    curve,
+    add_constraint_potential,
+    add_penalties,
     elements,
-    firm_holds,
-    firmness,
     fix_edges,
     gather_gradient,
-    largest_pull,
+    geometric_stiffness,
+    largest_hold_force,
+    penalty_stiffness,
     sections,
     vertices,
 )
-from .kinematics import displace, keep_base, place, turn_edges
+from .kinematics import displace, place, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
-from .newton import copy_negative, foresee, meet_holds, weigh
-from .stages import aim_sections, copy_state, drag_along, guess, measure, place_held, start_stage, take_velocities
+from .newton import copy_step, measure_step, satisfy_holds, update_multipliers
+from .stages import aim_sections, copy_state, guess, measure, place_held, start_stage, update_drag, update_velocities
 
-FARTHEST = 0.7  # rad: rotation of an edge in one iteration
-SETTLED = 0.1  # segment lengths: after shorter steps, the forces of holds follow
-MOST_ATTEMPTS = 7  # to get a positive definite matrix
+LARGEST_ROTATION = 0.7  # rad, largest rotation of an edge in one iteration
+SETTLED = 0.1  # segment lengths: below this step length the multipliers of the holds are updated as well
+MOST_ATTEMPTS = 7  # of increasing regularisation until the matrix is positive definite
 
 
 @kernel
 def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: bool, begin: int, stop: int) -> None:
-    """Takes rods chosen[begin:stop] back to their kept state and forward to a guess of where they will be after h; with `still`
-    only what is held goes on."""
+    """Restores rods chosen[begin:stop] from the kept state and moves them to an initial guess of their state after h; with
+    `still` only prescribed motion advances."""
     rods, state, geometry, stage, system = b.rods, b.state, b.geometry, b.stage, b.system
     for k in range(begin, stop):
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
         copy_state(b.kept, state, first, end, r)
-        drag_along(rods, b.forces, state, air_density, r)
+        update_drag(rods, b.forces, state, air_density, r)
         place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
         copy_state(b.kept, state, first, end, r)
         place(rods, state, geometry, r)
         start_stage(rods, state, geometry, stage, r, 0.0)
-        for i in range(first, end):
-            geometry.turn[i] = 0.0
-            for c in range(3):
-                geometry.t0[i, c] = geometry.d3[i, c]
-                geometry.d0[i, c] = geometry.d1[i, c]
-        keep_base(rods, state, system.base_q, system.base_root, r)
+        reset_turns(rods, geometry, r)
+        save_base(rods, state, system.base_q, system.base_root, r)
         aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
         place_held(rods, b.holds, b.frames, geometry, state, r, 1.0)
-        # Where contact does not let a rod go where its speed would take it, the place where it was is the better guess.
+        # Where contact blocks the extrapolated motion, the previous position is the better initial guess.
         rest = _guess(b, r, h, 0.0)
         if not still and not _guess(b, r, h, 1.0) < rest:
             _guess(b, r, h, 0.0)
@@ -79,15 +76,15 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
         for i in range(first, end):
             put3(system.direction, i, (0.0, 0.0, 0.0))
         put3(system.direction, len(rods.arm) + r, (0.0, 0.0, 0.0))
-        keep_base(rods, state, system.base_q, system.base_root, r)
+        save_base(rods, state, system.base_q, system.base_root, r)
 
 
 @part
-def _guess(b: Arrays, r: int, h: float, going: float) -> float:
-    """Places the iterate where the rod was (`going` 0) or where its speed takes it (1). Returns the potential there, but for air
-    and damping."""
+def _guess(b: Arrays, r: int, h: float, extrapolate: float) -> float:
+    """Sets the iterate to the previous state (`extrapolate` 0) or to its extrapolation (1). Returns the potential there without
+    drag and damping."""
     rods, state, stage, geometry = b.rods, b.state, b.stage, b.geometry
-    guess(rods, state, geometry, stage, b.system.base_q, b.system.base_root, r, h, going)
+    guess(rods, state, geometry, stage, b.system.base_q, b.system.base_root, r, h, extrapolate)
     potential = measure(rods, geometry, r, b.log.energy, r)
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
@@ -97,8 +94,8 @@ def _guess(b: Arrays, r: int, h: float, going: float) -> float:
 
 
 @part
-def _evaluate(b: Arrays, r: int, h: float, firm: float, exact: bool, pushes: Pushes, pushed: bool) -> float:
-    """The system of a rod by itself, under pushes. Returns its potential, with what its holds and loops add to it."""
+def _evaluate(b: Arrays, r: int, h: float, penalty: float, exact: bool, pushes: Pushes, pushed: bool) -> float:
+    """System of a rod under contact and coupling forces. Returns the potential with the terms of holds and loop closure."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
     potential, _, _ = vertices(rods, b.forces, stage, geometry, system, state, r, h)
     potential += sections(rods, stage, geometry, system, r, exact)
@@ -109,26 +106,18 @@ def _evaluate(b: Arrays, r: int, h: float, firm: float, exact: bool, pushes: Pus
                 b.forces.push[i, c] = pushes.force[i, c]
                 system.g[i, c] -= pushes.force[i, c]
                 system.c[i, c] -= pushes.force[i, 3] * geometry.axis[i, c]
-    curve(rods, geometry, system, state.loop, r, exact)
+    geometric_stiffness(rods, geometry, system, state.loop_force, r, exact)
     if pushed:
         _stiffen(rods, geometry, system, pushes.stiffness, pushes.touched, r)
-    firm_holds(rods, geometry, system, r, firm)
+    add_penalties(rods, geometry, system, r, penalty)
     fix_edges(rods, system, r)
-    gather_gradient(rods, geometry, system, state.loop, r)
-    for i in range(rods.start[r], rods.start[r + 1]):
-        if rods.held[i]:
-            for c in range(3):
-                miss = geometry.miss[i, c]
-                potential += miss * (0.5 * firm * miss - state.pull[i, c])
-    if rods.closed[r]:
-        for c in range(3):
-            potential -= state.loop[r, c] * geometry.gap[r, c]
-    return potential
+    gather_gradient(rods, geometry, system, state.loop_force, r)
+    return add_constraint_potential(rods, geometry, state, potential, r, penalty)
 
 
 @part
 def _stiffen(rods: Rods, geometry: Geometry, system: System, stiffness: Array, touched: NDArray[bool_], r: int) -> None:
-    """With p' = p + B phi and the turn a . phi, an edge's stiffness K in (p, turn, p') becomes one in (p, phi)."""
+    """With p' = p + B phi and the turn a . phi, an edge's stiffness K in (p, turn, p') is transformed to (p, phi)."""
     for j in range(rods.start[r], rods.start[r + 1]):
         if not (touched[j] and rods.edge[j]):
             continue
@@ -136,32 +125,32 @@ def _stiffen(rods: Rods, geometry: Geometry, system: System, stiffness: Array, t
         pp = (k[0], k[1], k[3], k[1], k[2], k[4], k[3], k[4], k[5])
         tp = (k[6], k[7], k[8])
         tt = k[9]
-        # Rows of p', columns of p.
+        # rows p', columns p
         qp = (k[10], k[11], k[12], k[15], k[16], k[17], k[21], k[22], k[23])
         qt = (k[13], k[18], k[24])
         qq = (k[14], k[19], k[25], k[19], k[20], k[26], k[25], k[26], k[27])
         a = get3(geometry.axis, j)
-        b = crossing(get3(geometry.d3, j), -rods.arm[j])
-        add6(system.h, j, symmetric(plus(plus(pp, qq), plus(qp, turned_over(qp)))), 1.0)
+        b = skew(get3(geometry.d3, j), -rods.arm[j])
+        add6(system.h, j, symmetric(plus(plus(pp, qq), plus(qp, transposed(qp)))), 1.0)
         both = (tp[0] + qt[0], tp[1] + qt[1], tp[2] + qt[2])
-        across = plus(times(plus(turned_over(qp), qq), b), outer(both, a, 1.0))
+        across = plus(times(plus(transposed(qp), qq), b), outer(both, a, 1.0))
         for e, value in enumerate(across):
             system.e[j, e] += value
-        bq = image(turned_over(b), qt)
+        bq = matvec(transposed(b), qt)
         turning = plus(outer(bq, a, 1.0), outer(a, bq, 1.0))
-        own = plus(plus(times(times(turned_over(b), qq), b), turning), outer(a, a, tt))
+        own = plus(plus(times(times(transposed(b), qq), b), turning), outer(a, a, tt))
         add6(system.d, j, symmetric(own), 1.0)
 
 
 @kernel
 def probe_rods(b: Arrays, chosen: Ints, h: float, mobility: Array, begin: int, stop: int) -> None:
-    """mobility (N, 6): how far a force on each sample point moves it within the step, xx yx yy zx zy zz, by the rod's matrix."""
+    """mobility (N, 6): displacement of each sample point per force on it within the step, xx yx yy zx zy zz."""
     none = Pushes(mobility, mobility, b.rods.held)
     for k in range(begin, stop):
         r = chosen[k]
-        firm = firmness(b.rods, b.forces, b.state, r, h)
+        penalty = penalty_stiffness(b.rods, b.forces, b.state, r, h)
         for attempt in range(2):
-            _evaluate(b, r, h, firm, attempt == 0, none, False)
+            _evaluate(b, r, h, penalty, attempt == 0, none, False)
             if factor_matrix(b.rods, b.geometry, b.system, r):
                 mobility_of(b.rods, b.geometry, b.system, r, mobility)
                 break
@@ -169,22 +158,23 @@ def probe_rods(b: Arrays, chosen: Ints, h: float, mobility: Array, begin: int, s
 
 @kernel
 def linearise_rods(b: Arrays, pushes: Pushes, chosen: Ints, h: float, potential: Array, begin: int, stop: int) -> None:
-    """Writes Newton's step of each rod by itself into system.trial, and keeps the factored matrices; potential[r] is the rod's."""
+    """Writes the Newton step of each rod, decoupled from the others, to system.trial and keeps the factored matrices; potential
+    (R,)."""
     rods, geometry, system = b.rods, b.geometry, b.system
     n = len(rods.arm)
     for k in range(begin, stop):
         r = chosen[k]
-        firm = firmness(rods, b.forces, b.state, r, h)
+        penalty = penalty_stiffness(rods, b.forces, b.state, r, h)
         good = False
         for attempt in range(MOST_ATTEMPTS):
-            potential[r] = _evaluate(b, r, h, firm, attempt == 0, pushes, True)
-            if attempt > 1:  # contacts may take away more than the rod has to give
+            potential[r] = _evaluate(b, r, h, penalty, attempt == 0, pushes, True)
+            if attempt > 1:  # the contact stiffness may be indefinite
                 _add_diagonal(rods, system, r, 10.0 ** (attempt - 5))
             good = factor_matrix(rods, geometry, system, r)
             if good:
                 break
         if good:
-            copy_negative(rods, system.gradient, system.trial, r)
+            copy_step(rods, system.gradient, -1.0, system.trial, r)
             solve_matrix(rods, geometry, system, system.trial, r, 1.0)
         else:
             for j in range(rods.start[r], rods.start[r + 1]):
@@ -194,7 +184,7 @@ def linearise_rods(b: Arrays, pushes: Pushes, chosen: Ints, h: float, potential:
 
 @part
 def _add_diagonal(rods: Rods, system: System, r: int, factor: float) -> None:
-    """Makes the diagonal larger, by a part of itself."""
+    """Increases the diagonal by a fraction of its absolute value."""
     for j in range(rods.start[r], rods.start[r + 1]):
         for e in (0, 2, 5):
             system.h[j, e] += factor * abs(system.h[j, e])
@@ -203,44 +193,40 @@ def _add_diagonal(rods: Rods, system: System, r: int, factor: float) -> None:
 
 @kernel
 def solve_coupled(b: Linear, chosen: Ints, x: Array, begin: int, stop: int) -> None:
-    """x (N + R, 3) of the chosen rods becomes the inverse of their matrices times x."""
+    """Applies the inverse of the chosen rods' matrices to x (N + R, 3), in place."""
     for k in range(begin, stop):
         solve_matrix(b, b, b, x, chosen[k], 0.0)
 
 
 @kernel
 def weigh_steps(b: Arrays, chosen: Ints, longest: Array, slope: Array, begin: int, stop: int) -> None:
-    """longest[r] is how far system.trial goes, in segment lengths or radians, at most; slope[r] how the potential changes on it."""
+    """longest[r]: maximum norm of system.trial in segment lengths or radians; slope[r]: directional derivative of the potential."""
     for k in range(begin, stop):
         r = chosen[k]
-        change, largest, _ = weigh(b.rods, b.geometry, b.system.gradient, b.system.trial, r)
+        change, largest, _ = measure_step(b.rods, b.geometry, b.system.gradient, b.system.trial, r)
         longest[r], slope[r] = largest, change
 
 
 @kernel
 def move_rods(b: Arrays, chosen: Ints, h: float, begin: int, stop: int) -> None:
-    """Moves the rods by system.trial, or less where that would turn an edge too far."""
+    """Moves the rods by system.trial, shortened where an edge would rotate too far."""
     rods, system, state, geometry = b.rods, b.system, b.state, b.geometry
-    n = len(rods.arm)
     for k in range(begin, stop):
         r = chosen[k]
-        first, end = rods.start[r], rods.start[r + 1]
-        _, largest, turns = weigh(rods, geometry, system.gradient, system.trial, r)
-        for i in range(first, end):
-            put3(system.direction, i, get3(system.trial, i))
-        put3(system.direction, n + r, get3(system.trial, n + r))
+        _, largest, turns = measure_step(rods, geometry, system.gradient, system.trial, r)
+        copy_step(rods, system.trial, 1.0, system.direction, r)
         if rods.closed[r] or largest < SETTLED:
-            firm, limit = firmness(rods, b.forces, state, r, h), largest_pull(rods, b.forces, r, h)
-            foresee(rods, geometry, system, state, r, firm, limit)
-        keep_base(rods, state, system.base_q, system.base_root, r)
-        system.taken[r] = 1.0 if turns < FARTHEST else FARTHEST / turns
+            penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
+            update_multipliers(rods, geometry, system, state, r, penalty, limit)
+        save_base(rods, state, system.base_q, system.base_root, r)
+        system.taken[r] = 1.0 if turns < LARGEST_ROTATION else LARGEST_ROTATION / turns
         displace(rods, state, geometry, system.base_q, system.base_root, system.direction, system.taken[r], r)
         turn_edges(rods, geometry, r)
 
 
 @kernel
 def retreat_rods(b: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -> None:
-    """Places rods at a part of the way that `move_rods` took them; sizes (R,) is how much of it, from 0 to 1."""
+    """Reduces the step of `move_rods` to the fractions sizes (R,), from 0 to 1."""
     rods, system = b.rods, b.system
     for k in range(begin, stop):
         r = chosen[k]
@@ -251,18 +237,18 @@ def retreat_rods(b: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -
 
 @kernel
 def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
-    """Accepts where the rods are. With `creep` they lose their speed: the step was given up."""
+    """Accepts the iterate. With `creep` the velocities are set to zero, because the step was given up."""
     rods, state = b.rods, b.state
     for k in range(begin, stop):
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
         if not creep:
-            firm, limit = firmness(rods, b.forces, state, r, h), largest_pull(rods, b.forces, r, h)
-            meet_holds(rods, b.geometry, b.system, state, r, firm, limit)
-        take_velocities(rods, state, b.stage, b.forces, r, h, True)
-        state.past[r] = 0.0
+            penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
+            satisfy_holds(rods, b.geometry, b.system, state, r, penalty, limit)
+        update_velocities(rods, state, b.stage, b.forces, r, h, True)
+        state.previous_h[r] = 0.0
         for i in range(first, end):
             for c in range(6):
-                state.a[i, c] = 0.0  # what a push gave does not go on
+                state.a[i, c] = 0.0  # contact impulses do not persist, so they are a bad prediction
                 if creep:
                     state.v[i, c] = 0.0

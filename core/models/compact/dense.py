@@ -1,5 +1,4 @@
-"""A rod laid open: its potential as a plain function of the unknowns, and Newton's matrix entry by entry. For small rods and
-tests."""
+"""Potential of a rod as a plain function of the unknowns, and its Newton matrix as a dense array; for small rods and tests."""
 
 from __future__ import annotations
 
@@ -7,55 +6,44 @@ import numpy as np
 
 from ...compile.jit import kernel
 from ...errors import Array
-from ...maths.linalg.small import get3, put3
 from .arrays import ELIMINATION, Arrays
-from .evaluate import evaluate
+from .evaluate import add_constraint_potential, evaluate
 from .gradients import conjugate_gradients, multiply, precondition
-from .kinematics import displace, keep_base, turn_edges
+from .kinematics import displace, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, solve_matrix
+from .newton import copy_step
 from .stages import aim_sections, start_stage
-from .stepping import lay_out
+from .stepping import update_geometry
 
 
 @kernel
-def open_rod(b: Arrays, r: int) -> None:
-    """Makes the state the base of displacements, and of a stage that starts there."""
-    lay_out(b, r)
+def start_at_state(b: Arrays, r: int) -> None:
+    """Makes the state the base of displacements, and the start of a stage."""
+    update_geometry(b, r)
     start_stage(b.rods, b.state, b.geometry, b.stage, r, 0.0)
-    keep_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
-    for i in range(b.rods.start[r], b.rods.start[r + 1]):
-        b.geometry.turn[i] = 0.0
-        for c in range(3):
-            b.geometry.t0[i, c] = b.geometry.d3[i, c]
-            b.geometry.d0[i, c] = b.geometry.d1[i, c]
+    save_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
+    reset_turns(b.rods, b.geometry, r)
 
 
 @kernel
-def potential_at(b: Arrays, r: int, h: float, firm: float, x: Array, exact: bool) -> float:
-    """At a displacement x (N + R, 3) from the base, with what holds and loops add; the system there is that of `evaluate`."""
+def potential_at(b: Arrays, r: int, h: float, penalty: float, x: Array, exact: bool) -> float:
+    """Potential at a displacement x (N + R, 3) from the base, with the terms of holds and loop closure; also evaluates the
+    system there."""
     displace(b.rods, b.state, b.geometry, b.system.base_q, b.system.base_root, x, 1.0, r)
     turn_edges(b.rods, b.geometry, r)
     aim_sections(b.rods, b.stage, b.forces.drag_rate[0], r, h)
-    potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, firm, exact)
-    for i in range(b.rods.start[r], b.rods.start[r + 1]):
-        if b.rods.held[i]:
-            for c in range(3):
-                miss = b.geometry.miss[i, c]
-                potential += miss * (0.5 * firm * miss - b.state.pull[i, c])
-    if b.rods.closed[r]:
-        for c in range(3):
-            potential -= b.state.loop[r, c] * b.geometry.gap[r, c]
-    return potential
+    potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, penalty, exact)
+    return add_constraint_potential(b.rods, b.geometry, b.state, potential, r, penalty)
 
 
 @kernel
 def product_here(b: Arrays, r: int, x: Array, out: Array) -> None:
-    """A x by prefix sums."""
+    """out = A x with the matrix of the last evaluation, by prefix sums."""
     multiply(b.rods, b.geometry, b.system, x, out, r)
 
 
 def dense_matrix(b: Arrays, r: int) -> Array:
-    """The matrix of the last evaluation, in the unknowns of the whole block."""
+    """Matrix of the last evaluation, in the unknowns of the whole block."""
     size = 3 * (len(b.rods.arm) + len(b.rods.closed))
     columns = np.zeros((size, size))
     for k in range(size):
@@ -67,27 +55,22 @@ def dense_matrix(b: Arrays, r: int) -> Array:
 
 @kernel
 def solve_here(b: Arrays, r: int, x: Array, solver: int) -> int:
-    """x becomes A^-1 x with the matrix of the last evaluation. Returns the iterations that took; -1 if it is not positive
+    """x becomes A^-1 x with the matrix of the last evaluation. Returns the number of iterations; -1 if it is not positive
     definite."""
     if solver == ELIMINATION:
         if not factor_matrix(b.rods, b.geometry, b.system, r):
             return -1
         solve_matrix(b.rods, b.geometry, b.system, x, r, 0.0)
         return 0
-    trial, n = b.system.trial, len(b.rods.arm)
-    for j in range(b.rods.start[r], b.rods.start[r + 1]):
-        put3(trial, j, get3(x, j))
-    put3(trial, n + r, get3(x, n + r))
+    copy_step(b.rods, x, 1.0, b.system.trial, r)
     count = conjugate_gradients(b.rods, b.geometry, b.system, r, solver)
-    for j in range(b.rods.start[r], b.rods.start[r + 1]):
-        put3(x, j, get3(trial, j))
-    put3(x, n + r, get3(trial, n + r))
+    copy_step(b.rods, b.system.trial, 1.0, x, r)
     return count
 
 
 @kernel
 def build_here(b: Arrays, r: int, solver: int) -> bool:
-    """Factors the matrix of the last evaluation, or a preconditioner of it: what a solve needs first."""
+    """Factors the matrix of the last evaluation, or the preconditioner of an iterative solver."""
     if solver == ELIMINATION:
         return factor_matrix(b.rods, b.geometry, b.system, r)
     return precondition(b.rods, b.geometry, b.system, r, solver)

@@ -1,12 +1,12 @@
-"""The potential that a stage minimises, with gradient and Hessian: inertia (30, 31), elasticity (29), drag and loads.
+"""Potential minimised by a stage, with gradient and Hessian: inertia (30, 31), elasticity (29), drag and loads. Equation
+numbers refer to Zhao et al. 2022.
 
-As in the paper the Hessian is J^T H J, and what it drops, (dJ/ds) : (dE/dx), can be had here for next to nothing: a chain's
-positions are sums of terms that depend on one rotation each, so it only changes the diagonal blocks. With `exact` it is
-there.
+As in the paper the Hessian is J^T H J. The dropped term (dJ/ds) : (dE/dx) is cheap here: positions along a chain are sums of
+terms that depend on one rotation each, so it only changes the diagonal blocks. It is included with `exact`.
 
-The inertia of a segment's sections is that of its directors, I1 |d1'|^2 / 2 + I2 |d2'|^2 / 2: the same as (31) with the
-radius that is missing there, but for the averaging over two segments, which would leave a twist to and fro without inertia. They
-aim at where the angular velocity would turn them, and not straight on: a rod that spins keeps its spin.
+The inertia of a segment's cross-sections is I1 |d1'|^2 / 2 + I2 |d2'|^2 / 2. This is (31) with the radius that is missing there
+and without averaging over two segments, which would leave alternating twist without inertia. The directors' targets are rotated
+by the angular velocity rather than extrapolated along straight lines, so that a spinning rod keeps its spin.
 """
 
 from __future__ import annotations
@@ -19,78 +19,79 @@ from ...maths.linalg.small import (
     Symmetric,
     add3,
     add6,
-    crossing,
     get3,
-    image,
+    matvec,
     outer,
     plus,
     put3,
     scaled,
+    skew,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 from ..held_frames import FRAMED
 from .arrays import Forces, Geometry, Rods, Stage, State, System
-from .forks import carried, clear_forks, hand_down
+from .forks import clear_forks, pass_to_fork, sum_at_fork
 from .kinematics import across_seam, end_frames, has_element
 
-FIRM = 1e4  # how stiff holds are, times the stiffest that they hold
+PENALTY_FACTOR = 1e4  # penalty stiffness of holds relative to the stiffest part of the rod
 
 
 @part
 def evaluate(
     rods: Rods, forces: Forces, stage: Stage, geometry: Geometry, system: System, state: State, r: int, h: float,
-    firm: float, exact: bool,
+    penalty: float, exact: bool,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Writes the linear system and the gradient at the iterate, which `place` has placed. Returns the potential; by how much holds
-    and loops are missed, in metres (the constraints C of (11)); and the largest force that they give.
+    """Writes the linear system and the gradient at the iterate, after `place`. Returns the potential; the 1-norm of the
+    violations of holds and loop closure in metres (the constraints C of (11)); and the largest multiplier.
 
-    `firm` is the stiffness of holds; with `exact` the Hessian is the true one, otherwise a positive definite part of it."""
-    potential, misses, most = vertices(rods, forces, stage, geometry, system, state, r, h)
+    `penalty` is the stiffness of holds. With `exact` the Hessian is the exact one, otherwise a positive definite part of it."""
+    potential, violations, most = vertices(rods, forces, stage, geometry, system, state, r, h)
     potential += sections(rods, stage, geometry, system, r, exact)
     potential += elements(rods, stage, geometry, system, state.q, r, rods.damping_time[r] / h, exact)
-    curve(rods, geometry, system, state.loop, r, exact)
-    firm_holds(rods, geometry, system, r, firm)
+    geometric_stiffness(rods, geometry, system, state.loop_force, r, exact)
+    add_penalties(rods, geometry, system, r, penalty)
     fix_edges(rods, system, r)
-    gather_gradient(rods, geometry, system, state.loop, r)
-    return potential, misses, most
+    gather_gradient(rods, geometry, system, state.loop_force, r)
+    return potential, violations, most
 
 
 @part
-def firmness(rods: Rods, forces: Forces, state: State, r: int, h: float) -> float:
-    """Of holds: far more than of all that they hold."""
-    mass, pulls, length = 0.0, 0.0, 0.0
+def penalty_stiffness(rods: Rods, forces: Forces, state: State, r: int, h: float) -> float:
+    """N/m, penalty stiffness of holds: far above all other stiffnesses of the rod."""
+    mass, hold_forces, length = 0.0, 0.0, 0.0
     for i in range(rods.start[r], rods.start[r + 1]):
         mass += rods.mass[i, 0]
         length += rods.rest_length[i]
         for c in range(3):
-            pulls += abs(forces.force[i, c]) + abs(state.pull[i, c])
-    return float(FIRM * (mass / (h * h) + rods.firmness[r] + pulls / length))
+            hold_forces += abs(forces.force[i, c]) + abs(state.hold_force[i, c])
+    return float(PENALTY_FACTOR * (mass / (h * h) + rods.stiffest[r] + hold_forces / length))
 
 
 @part
-def largest_pull(rods: Rods, forces: Forces, r: int, h: float) -> float:
-    """N: more than any hold that can be met has to give. What is out of reach is pulled at no harder."""
+def largest_hold_force(rods: Rods, forces: Forces, r: int, h: float) -> float:
+    """N, upper bound of the force of a hold that can be satisfied; it limits the pull towards holds out of reach."""
     mass, loads, length = 0.0, 0.0, 0.0
     for i in range(rods.start[r], rods.start[r + 1]):
         mass += rods.mass[i, 0]
         length += rods.rest_length[i]
         for c in range(3):
             loads += abs(forces.force[i, c])
-    return float(10.0 * (length * (mass / (h * h) + rods.firmness[r]) + loads))
+    return float(10.0 * (length * (mass / (h * h) + rods.stiffest[r]) + loads))
 
 
 @part
 def vertices(
     rods: Rods, forces: Forces, stage: Stage, geometry: Geometry, system: System, state: State, r: int, h: float
 ) -> tuple[float, float, float]:
-    """(30), drag, loads, and what holds give."""
+    """Inertia of the vertices (30), drag, loads and multipliers of the holds."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
-    x, pull, mass, force, drag, wind = state.x, state.pull, rods.mass, forces.force, forces.drag, forces.wind
-    g, hh, miss = system.g, system.h, geometry.miss
+    x, hold_force, mass = state.x, state.hold_force, rods.mass
+    force, drag, wind = forces.force, forces.drag, forces.wind
+    g, hh, violation = system.g, system.h, geometry.violation
     ih = 1.0 / h
-    potential, misses, most = 0.0, 0.0, 0.0
+    potential, violations, most = 0.0, 0.0, 0.0
     for i in range(first, end):
         m = mass[i, 0] * ih * ih
         for c in range(6):
@@ -113,19 +114,20 @@ def vertices(
                 hh[i, c] += drag[i, c] * ih
         if rods.held[i]:
             for c in range(3):
-                g[i, c] -= pull[i, c]
-                misses += abs(miss[i, c])
-                most = max(most, abs(pull[i, c]))
+                g[i, c] -= hold_force[i, c]
+                violations += abs(violation[i, c])
+                most = max(most, abs(hold_force[i, c]))
     if closed:
         for c in range(3):
-            misses += abs(geometry.gap[r, c])
-            most = max(most, abs(state.loop[r, c]))
-    return potential, misses, most
+            violations += abs(geometry.gap[r, c])
+            most = max(most, abs(state.loop_force[r, c]))
+    return potential, violations, most
 
 
 @part
 def sections(rods: Rods, stage: Stage, geometry: Geometry, system: System, r: int, exact: bool) -> float:
-    """(31). With |d| = 1 the potential m |d - d~|^2 / 2 h^2 is a constant less m d~ . d / h^2, where d~ is the director's aim."""
+    """Inertia of the sections (31). With |d| = 1 the potential m |d - d~|^2 / 2 h^2 equals a constant minus m d~ . d / h^2,
+    where d~ is the director's target."""
     first = rods.start[r]
     aim, weight = stage.aim, stage.weight
     c, d, o = system.c, system.d, system.o
@@ -166,13 +168,13 @@ def _across(t: Vector) -> Symmetric:
 def elements(
     rods: Rods, stage: Stage, geometry: Geometry, system: System, q: Array, r: int, weight: float, exact: bool
 ) -> float:
-    """(29), with the strain 2 v of the quaternion (w, v) from the frame before to the frame after, integrated over the element.
+    """Elastic energy (29), with the strain 2 v of the quaternion (w, v) from the frame before to the frame after, integrated
+    over the element.
 
-    Under rotations a and b of the two frames, in the frame before, its quaternion becomes exp(-a/2) exp(b/2) (w, v): to second
-    order in a, b and delta = b - a
-        2 v changes by M delta, M = w - [v]x, and by -v delta^2 / 4 - (w + [v]x)^-1-like terms of a x b,
-    which add up to the moment mu = w s + v x s of the stress s, and to -(s.v) delta^2 / 4 - mu . (a x b) / 2.
-    """
+    Under rotations a and b of the two frames, expressed in the frame before, the quaternion becomes exp(-a/2) exp(b/2) (w, v).
+    To second order in a, b and delta = b - a, the strain 2 v changes by M delta with M = w - [v]x, by -v delta^2 / 4, and by
+    terms of a x b. With the stress s the first-order term gives the moment mu = w s + v x s, and the second-order terms give
+    -(s.v) delta^2 / 4 - mu . (a x b) / 2."""
     before, edge, fork, of_fork = rods.before, rods.edge, rods.fork, rods.of_fork
     joint, stiffness, rest, star, strain = rods.joint, rods.stiffness, rods.rest, stage.strain, geometry.strain
     c, d, o = system.c, system.d, system.o
@@ -196,19 +198,19 @@ def elements(
             mu = (w * s[0] + turning[0], w * s[1] + turning[1], w * s[2] + turning[2])
             t1, t2, t3 = directors_of(a)
             frame = (t1[0], t2[0], t3[0], t1[1], t2[1], t3[1], t1[2], t2[2], t3[2])
-            moment = image(frame, mu)
+            moment = matvec(frame, mu)
             m = (w, v[2], -v[1], -v[2], w, v[0], v[1], -v[0], w)  # w - [v]x
             km = (
                 k0 * m[0], k0 * m[1], k0 * m[2], k1 * m[3], k1 * m[4], k1 * m[5], k2 * m[6], k2 * m[7], k2 * m[8],
             )  # fmt: skip
-            inner = times(turned_over(m), km)
+            inner = times(transposed(m), km)
             if exact:
                 shift = -0.5 * dot(s, v)
                 inner = (
                     inner[0] + shift, inner[1], inner[2], inner[3], inner[4] + shift, inner[5], inner[6], inner[7],
                     inner[8] + shift,
                 )  # fmt: skip
-            k = times(times(frame, inner), turned_over(frame))
+            k = times(times(frame, inner), transposed(frame))
             has_a, has_b = not framed or slot == 0, not framed or slot == 1
             if has_a:
                 add3(c, p, moment, -1.0)
@@ -217,8 +219,8 @@ def elements(
                 add3(c, i, moment, 1.0)
                 add6(d, i, symmetric(k), 1.0)
             if has_a and has_b:
-                # Rows: the edge after; columns: the edge before.
-                beside = plus(scaled(k, -1.0), crossing(moment, -0.5)) if exact else scaled(k, -1.0)
+                # rows: the edge after; columns: the edge before
+                beside = plus(scaled(k, -1.0), skew(moment, -0.5)) if exact else scaled(k, -1.0)
                 for e, value in enumerate(beside):
                     o[i, e] += value
     return energy
@@ -226,7 +228,7 @@ def elements(
 
 @part
 def _stress(k: float, strain: float, rest: float, star: float, weight: float) -> tuple[float, float, float]:
-    """Moment, stiffness and energy; `weight` is the damping time by the step's length."""
+    """Moment, stiffness and energy; `weight` is the damping time divided by the step length."""
     deviation, rate = strain - rest, strain - star
     return (
         k * (deviation + weight * rate),
@@ -236,16 +238,16 @@ def _stress(k: float, strain: float, rest: float, star: float, weight: float) ->
 
 
 @part
-def curve(rods: Rods, geometry: Geometry, system: System, loop: Array, r: int, exact: bool) -> None:
-    """What the paper drops: as a segment turns, all beyond it moves on a circle, so that the force G on what is beyond it resists.
-    With G . l d(phi) to second order, the diagonal block is l ((G d^T + d G^T) / 2 - (G . d)). Under tension -G . d is
-    positive."""
+def geometric_stiffness(rods: Rods, geometry: Geometry, system: System, loop_force: Array, r: int, exact: bool) -> None:
+    """Geometric stiffness, dropped by the paper: rotating a segment moves everything beyond it on an arc, which the force G on
+    that part resists. Expanding G . l d(phi) to second order gives the diagonal block l ((G d^T + d G^T) / 2 - (G . d)). Under
+    tension -G . d is positive."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     g, d, arm, d3 = system.g, system.d, rods.arm, geometry.d3
     clear_forks(geometry.carry, rods.forks, r)
-    f = (-loop[r, 0], -loop[r, 1], -loop[r, 2]) if closed else (0.0, 0.0, 0.0)
+    f = (-loop_force[r, 0], -loop_force[r, 1], -loop_force[r, 2]) if closed else (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        f = carried(geometry.carry, rods.fork, i, f)
+        f = sum_at_fork(geometry.carry, rods.fork, i, f)
         if rods.edge[i]:
             t = get3(d3, i)
             tension = -dot(f, t)
@@ -255,23 +257,40 @@ def curve(rods: Rods, geometry: Geometry, system: System, loop: Array, r: int, e
                     d[i, e] += arm[i] * tension
             elif tension > 0.0:
                 add6(d, i, _across(t), arm[i] * tension)
-        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2]))
+        f = pass_to_fork(geometry.carry, rods.of_fork, i, (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2]))
 
 
 @part
-def firm_holds(rods: Rods, geometry: Geometry, system: System, r: int, firm: float) -> None:
-    """Springs that close what holds are missed by: stiff, and only to find the way, for in the end the known pull is all
-    there is."""
+def add_penalties(rods: Rods, geometry: Geometry, system: System, r: int, penalty: float) -> None:
+    """Penalty springs at the violations of holds. They only guide Newton's method; at convergence the multipliers carry all of
+    the force."""
     first, end = rods.start[r], rods.start[r + 1]
     for i in range(first, end):
         if rods.held[i]:
-            add3(system.g, i, get3(geometry.miss, i), firm)
-            add6(system.h, i, _across(get3(rods.rail, i)), firm)
+            add3(system.g, i, get3(geometry.violation, i), penalty)
+            add6(system.h, i, _across(get3(rods.rail, i)), penalty)
+
+
+@part
+def add_constraint_potential(
+    rods: Rods, geometry: Geometry, state: State, potential: float, r: int, penalty: float
+) -> float:
+    """Returns the potential with the penalties and multipliers of holds and the multiplier of the loop closure."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        if rods.held[i]:
+            for c in range(3):
+                violation = geometry.violation[i, c]
+                potential += violation * (0.5 * penalty * violation - state.hold_force[i, c])
+    if rods.closed[r]:
+        for c in range(3):
+            potential -= state.loop_force[r, c] * geometry.gap[r, c]
+    return potential
 
 
 @part
 def fix_edges(rods: Rods, system: System, r: int) -> None:
-    """Takes edges with prescribed frames out of the matrix, and the coupling across the seam of a closed rod out of the chain."""
+    """Removes edges with prescribed frames from the matrix, and moves the coupling across the seam of a closed rod from the
+    chain to `seam`."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     d, o, e, seam = system.d, system.o, system.e, system.seam
     for j in range(first, end):
@@ -290,20 +309,21 @@ def fix_edges(rods: Rods, system: System, r: int) -> None:
 
 
 @part
-def gather_gradient(rods: Rods, geometry: Geometry, system: System, loop: Array, r: int) -> None:
-    """Of rotations and root: J^T of that at the vertices, by a suffix sum, and what the rotations have of their own."""
+def gather_gradient(rods: Rods, geometry: Geometry, system: System, loop_force: Array, r: int) -> None:
+    """Gradient of rotations and root: J^T of the gradient at the vertices, by a suffix sum, plus the direct gradient of the
+    rotations."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     g, c, d3, arm, gradient = system.g, system.c, geometry.d3, rods.arm, system.gradient
     clear_forks(geometry.carry, rods.forks, r)
-    f = (-loop[r, 0], -loop[r, 1], -loop[r, 2]) if closed else (0.0, 0.0, 0.0)
+    f = (-loop_force[r, 0], -loop_force[r, 1], -loop_force[r, 2]) if closed else (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        f = carried(geometry.carry, rods.fork, i, f)
+        f = sum_at_fork(geometry.carry, rods.fork, i, f)
         m = (0.0, 0.0, 0.0)
         if rods.edge[i] and not rods.edge_framed[i]:
             m = cross(get3(d3, i), f)
             m = (arm[i] * m[0] + c[i, 0], arm[i] * m[1] + c[i, 1], arm[i] * m[2] + c[i, 2])
         put3(gradient, i, m)
-        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2]))
+        f = pass_to_fork(geometry.carry, rods.of_fork, i, (f[0] + g[i, 0], f[1] + g[i, 1], f[2] + g[i, 2]))
     if closed:
-        f = (f[0] + loop[r, 0], f[1] + loop[r, 1], f[2] + loop[r, 2])
+        f = (f[0] + loop_force[r, 0], f[1] + loop_force[r, 1], f[2] + loop_force[r, 2])
     put3(gradient, len(g) + r, f)

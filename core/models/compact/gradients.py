@@ -1,8 +1,8 @@
-"""Conjugate gradients on A = J^T H J, as in the paper: products by prefix sums, and three preconditioners, all in O(n).
+"""Preconditioned conjugate gradients on A = J^T H J (Zhao et al. 2022): products by prefix sums and three preconditioners, all
+in O(n).
 
-The hybrid one (22) has the exact block-tridiagonal matrix of the rotations and of what the vertices' masses add only the
-diagonal blocks, B_j^T (sum of the H beyond j) B_j. The paper's H has no coupling of positions with rotations, and neither has
-this one.
+The hybrid preconditioner (22) consists of the exact block-tridiagonal matrix of the rotations and of the diagonal blocks B_j^T
+(sum of the H beyond j) B_j of the vertices' inertia. As in the paper, H does not couple positions with rotations.
 """
 
 from __future__ import annotations
@@ -15,72 +15,72 @@ from ...maths.geometry.frames import cross
 from ...maths.linalg.chain import ZERO, add_carried9, carried9
 from ...maths.linalg.small import (
     add3,
-    crossing,
     decompose,
     full,
     get3,
     get6,
     get9,
-    image,
-    image_t,
+    matvec,
+    matvec_t,
     plus,
     put3,
     put6,
     scaled,
+    skew,
     solved,
     solved_columns,
     symmetric,
     times,
-    turned_over,
+    transposed,
 )
 from .arrays import BLOCK_DIAGONAL, HYBRID, Geometry, Rods, System
-from .forks import carried, clear_forks, hand_down, leave
+from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
 from .kinematics import root_fixed
 
-TOLERANCE = 1e-7  # of the residual, relative to the right-hand side
+TOLERANCE = 1e-7  # residual norm relative to that of the right-hand side
 MOST = 20_000
 
 
 @part
 def multiply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Array, r: int) -> None:
-    """out = A x without pushes: forwards the motion of the vertices, backwards the forces on them. (18), (19)"""
+    """out = A x without contact stiffness: forwards the motion of the vertices, backwards the forces on them; (18), (19)."""
     first, end, n = rods.start[r], rods.start[r + 1], len(rods.arm)
     h, d, o, d3, arm = system.h, system.d, system.o, geometry.d3, rods.arm
     p = get3(x, n + r)
     force = system.krylov[3]
     for i in range(first, end):
-        p = carried(geometry.carry, rods.of_fork, i, p)
-        put3(force, i, image(full(get6(h, i)), p))
+        p = sum_at_fork(geometry.carry, rods.of_fork, i, p)
+        put3(force, i, matvec(full(get6(h, i)), p))
         own = (0.0, 0.0, 0.0)
         if rods.edge[i]:
             phi = get3(x, i)
-            own = image(full(get6(d, i)), phi)
+            own = matvec(full(get6(d, i)), phi)
             if i > first:
                 before = rods.before[i]
-                below = image(get9(o, i), get3(x, before))
+                below = matvec(get9(o, i), get3(x, before))
                 own = (own[0] + below[0], own[1] + below[1], own[2] + below[2])
-                add3(out, before, image_t(get9(o, i), phi), 1.0)
+                add3(out, before, matvec_t(get9(o, i), phi), 1.0)
             way = cross(phi, get3(d3, i))
             p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
-            leave(geometry.carry, rods.fork, i, p)
+            store_at_fork(geometry.carry, rods.fork, i, p)
         put3(out, i, own)
     if rods.closed[r]:
-        add3(out, first, image(get9(system.seam, r), get3(x, end - 1)), 1.0)
-        add3(out, end - 1, image_t(get9(system.seam, r), get3(x, first)), 1.0)
+        add3(out, first, matvec(get9(system.seam, r), get3(x, end - 1)), 1.0)
+        add3(out, end - 1, matvec_t(get9(system.seam, r), get3(x, first)), 1.0)
     clear_forks(geometry.carry, rods.forks, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        f = carried(geometry.carry, rods.fork, i, f)
+        f = sum_at_fork(geometry.carry, rods.fork, i, f)
         if rods.edge[i]:
             add3(out, i, cross(get3(d3, i), f), arm[i])
         g = get3(force, i)
-        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
+        f = pass_to_fork(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
     put3(out, n + r, (0.0, 0.0, 0.0) if root_fixed(rods, r) else f)
 
 
 @part
 def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: int) -> bool:
-    """Factors the preconditioner: (22) by the algorithm of Thomas, or just its diagonal blocks, or its diagonal."""
+    """Factors the preconditioner: (22) by the block Thomas algorithm, its diagonal blocks only, or its diagonal."""
     first, end = rods.start[r], rods.start[r + 1]
     d3, arm, thomas, carry = geometry.d3, rods.arm, system.thomas, geometry.carry
     clear_forks(carry, rods.forks, r)
@@ -93,8 +93,8 @@ def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: i
         if rods.fork[j] >= 0:
             beyond, eliminated = carried9(carry, rods.fork[j], 0), carried9(carry, rods.fork[j], 1)
         put3(system.d3, j, get3(d3, j))
-        b = crossing(get3(d3, j), -arm[j])
-        block = plus(times(times(turned_over(b), beyond), b), full(get6(system.d, j)))
+        b = skew(get3(d3, j), -arm[j])
+        block = plus(times(times(transposed(b), beyond), b), full(get6(system.d, j)))
         beyond = plus(beyond, full(get6(system.h, j)))
         s = symmetric(block)
         if kind == HYBRID:
@@ -107,7 +107,7 @@ def precondition(rods: Rods, geometry: Geometry, system: System, r: int, kind: i
         if kind == HYBRID:
             below = get9(system.o, j)
             right = solved_columns(factor, below)
-            eliminated = times(turned_over(below), right)
+            eliminated = times(transposed(below), right)
             for e, value in enumerate(right):
                 thomas[j, 6 + e] = value
         if rods.of_fork[j] >= 0:
@@ -138,13 +138,13 @@ def apply(rods: Rods, geometry: Geometry, system: System, x: Array, out: Array, 
         if not rods.edge[j]:
             put3(out, j, (0.0, 0.0, 0.0))
             continue
-        z = carried(carry, rods.fork, j, z)
+        z = sum_at_fork(carry, rods.fork, j, z)
         b = (x[j, 0] - z[0], x[j, 1] - z[1], x[j, 2] - z[2])
         put3(out, j, solved(get6(thomas, j), b))
-        z = hand_down(carry, rods.of_fork, j, image_t(_beside(thomas, j), b))
+        z = pass_to_fork(carry, rods.of_fork, j, matvec_t(_beside(thomas, j), b))
     for j in range(first + 1, end):
         if rods.edge[j]:
-            add3(out, j, image(_beside(thomas, j), get3(out, rods.before[j])), -1.0)
+            add3(out, j, matvec(_beside(thomas, j), get3(out, rods.before[j])), -1.0)
 
 
 @part
@@ -157,8 +157,7 @@ def _beside(thomas: Array, j: int) -> tuple[float, float, float, float, float, f
 
 @part
 def conjugate_gradients(rods: Rods, geometry: Geometry, system: System, r: int, kind: int) -> int:
-    """system.trial, the right-hand side, becomes the solution. Returns the number of iterations; -1 if A is not positive
-    definite."""
+    """Solves A x = b, in place in system.trial. Returns the number of iterations; -1 if A is not positive definite."""
     if not precondition(rods, geometry, system, r, kind):
         return -1
     x, res, z, p = system.trial, system.krylov[0], system.krylov[1], system.krylov[2]

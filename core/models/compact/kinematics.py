@@ -1,4 +1,4 @@
-"""From rotations to positions, frames and strains; and how a small change of the unknowns moves them (2022 paper, (7) and (18))."""
+"""Positions, frames and strains as functions of the rotations, with their derivatives (Zhao et al. 2022, (7) and (18))."""
 
 from __future__ import annotations
 
@@ -8,20 +8,10 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from ...maths.geometry.quaternions import Quaternion, directors_of, from_frame, product, relative, turned
-from ...maths.linalg.small import get3, put3
+from ...maths.linalg.small import get3, get4, put3, put4
 from ..held_frames import FRAMED, FREE_END
 from .arrays import Geometry, Linear, Rods, State
-from .forks import carried, clear_forks, hand_down, leave
-
-
-@part
-def get4(a: Array, i: int) -> Quaternion:
-    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
-
-
-@part
-def put4(a: Array, i: int, q: Quaternion) -> None:
-    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = q
+from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
 
 
 @part
@@ -38,7 +28,7 @@ def has_element(joint: int, slot: int, before: int, edge: bool, fork: int) -> bo
 def end_frames(
     framed: bool, before: int, of_fork: int, splay: Array, frame: Array, q: Array, i: int, slot: int
 ) -> tuple[Quaternion, Quaternion]:
-    """Frames before and after the element of vertex i: of edges, or held. `across_seam` comes next."""
+    """Frames before and after the element of vertex i, of edges or prescribed, before the correction by `across_seam`."""
     a = get4(frame, i) if framed and slot == 1 else get4(q, before)
     b = get4(frame, i) if framed and slot == 0 else get4(q, i)
     if of_fork >= 0:
@@ -48,18 +38,18 @@ def end_frames(
 
 @part
 def across_seam(there: bool, seam: Array, r: int, slot: int, b: Quaternion) -> Quaternion:
-    """The frame after an element. The seam of a closed rod lies before its first edge, and before a frame that is held there."""
+    """Frame after an element. The seam of a closed rod lies before its first edge, and before a prescribed frame there."""
     return product(b, get4(seam, r)) if there and slot == 0 else b
 
 
 @part
 def place(rods: Rods, state: State, geometry: Geometry, r: int) -> None:
-    """Directors, positions and strains of the iterate, from its root and its quaternions. (7)"""
+    """Directors, positions and strains of the iterate from its root and quaternions; (7)."""
     first, end = rods.start[r], rods.start[r + 1]
     x, q, d1, d2, d3, length = state.x, state.q, geometry.d1, geometry.d2, geometry.d3, rods.rest_length
     after = get3(x, first)
     for j in range(first, end):
-        after = carried(geometry.carry, rods.of_fork, j, after)
+        after = sum_at_fork(geometry.carry, rods.of_fork, j, after)
         put3(x, j, after)
         if rods.edge[j]:
             u, v, t = directors_of(get4(q, j))
@@ -69,10 +59,10 @@ def place(rods: Rods, state: State, geometry: Geometry, r: int) -> None:
             if rods.fork[j] < 0:
                 l = length[j]  # noqa: E741
                 after = (after[0] + l * t[0], after[1] + l * t[1], after[2] + l * t[2])
-            leave(geometry.carry, rods.fork, j, after)
+            store_at_fork(geometry.carry, rods.fork, j, after)
     if rods.closed[r]:
         put3(geometry.gap, r, (after[0] - x[first, 0], after[1] - x[first, 1], after[2] - x[first, 2]))
-    _miss(rods, state, geometry, first, end)
+    _hold_violations(rods, state, geometry, first, end)
     strain, joint, before = geometry.strain, rods.joint, rods.before
     edge, fork, of_fork = rods.edge, rods.fork, rods.of_fork
     for i in range(first, end):
@@ -86,19 +76,19 @@ def place(rods: Rods, state: State, geometry: Geometry, r: int) -> None:
 
 
 @part
-def _miss(rods: Rods, state: State, geometry: Geometry, first: int, end: int) -> None:
-    x, target, miss, rail = state.x, geometry.target, geometry.miss, rods.rail
+def _hold_violations(rods: Rods, state: State, geometry: Geometry, first: int, end: int) -> None:
+    x, target, violation, rail = state.x, geometry.target, geometry.violation, rods.rail
     for i in range(first, end):
         if rods.held[i]:
             m = (x[i, 0] - target[i, 0], x[i, 1] - target[i, 1], x[i, 2] - target[i, 2])
             u = get3(rail, i)
             along = dot(m, u)
-            put3(miss, i, (m[0] - along * u[0], m[1] - along * u[1], m[2] - along * u[2]))
+            put3(violation, i, (m[0] - along * u[0], m[1] - along * u[1], m[2] - along * u[2]))
 
 
 @part
 def root_fixed(rods: Rods | Linear, r: int) -> bool:
-    """The first vertex is held, and can't slide: then it is where it belongs from the beginning."""
+    """Whether the first vertex is held and can't slide. It then sits at its prescribed position throughout."""
     i = rods.start[r]
     return bool(rods.held[i] and dot(get3(rods.rail, i), get3(rods.rail, i)) == 0.0)
 
@@ -107,7 +97,7 @@ def root_fixed(rods: Rods | Linear, r: int) -> bool:
 def displace(
     rods: Rods, state: State, geometry: Geometry, base_q: Array, base_root: Array, step: Array, size: float, r: int
 ) -> None:
-    """Places the iterate at a part of a step from a base."""
+    """Sets the iterate to base + size * step."""
     first = rods.start[r]
     n = len(state.x)
     for c in range(3):
@@ -120,7 +110,7 @@ def displace(
 
 
 @part
-def keep_base(rods: Rods, state: State, base_q: Array, base_root: Array, r: int) -> None:
+def save_base(rods: Rods, state: State, base_q: Array, base_root: Array, r: int) -> None:
     first, end = rods.start[r], rods.start[r + 1]
     put3(base_root, r, get3(state.x, first))
     for j in range(first, end):
@@ -128,9 +118,18 @@ def keep_base(rods: Rods, state: State, base_q: Array, base_root: Array, r: int)
 
 
 @part
+def reset_turns(rods: Rods, geometry: Geometry, r: int) -> None:
+    """Makes the current frames the reference of the turns."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        geometry.turn[i] = 0.0
+        put3(geometry.t0, i, get3(geometry.d3, i))
+        put3(geometry.d0, i, get3(geometry.d1, i))
+
+
+@part
 def turn_edges(rods: Rods, geometry: Geometry, r: int) -> None:
-    """By how much each edge's material has turned about its tangent since t0 and d0, and how a small rotation changes it:
-    carried by parallel transport from t0, the angle changes with phi . (t + t0) / (1 + t . t0)."""
+    """Rotation of each edge's material about its tangent since t0 and d0, and its derivative with respect to a small rotation:
+    with parallel transport from t0, the angle changes by phi . (t + t0) / (1 + t . t0)."""
     t0, d0, d1, d3, turn, axis = geometry.t0, geometry.d0, geometry.d1, geometry.d3, geometry.turn, geometry.axis
     for j in range(rods.start[r], rods.start[r + 1]):
         if not rods.edge[j]:
@@ -145,12 +144,13 @@ def turn_edges(rods: Rods, geometry: Geometry, r: int) -> None:
 
 @part
 def sample_motion(rods: Rods | Linear, geometry: Geometry | Linear, step: Array, out: Array, r: int) -> None:
-    """out (N, 4): the motion of vertices, by a prefix sum, and the turn of edges. What is held stays. (18)"""
+    """out (N, 4): displacement of the vertices, by a prefix sum, and turn of the edges; (18). Held vertices move only along
+    their rail."""
     first, end = rods.start[r], rods.start[r + 1]
     n, arm, d3, axis = len(out), rods.arm, geometry.d3, geometry.axis
     p = get3(step, n + r)
     for i in range(first, end):
-        p = carried(geometry.carry, rods.of_fork, i, p)
+        p = sum_at_fork(geometry.carry, rods.of_fork, i, p)
         if rods.held[i]:
             along = dot(p, get3(rods.rail, i))
             for c in range(3):
@@ -163,18 +163,18 @@ def sample_motion(rods: Rods | Linear, geometry: Geometry | Linear, step: Array,
             out[i, 3] = dot(get3(axis, i), phi)
             way = cross(phi, get3(d3, i))
             p = (p[0] + arm[i] * way[0], p[1] + arm[i] * way[1], p[2] + arm[i] * way[2])
-            leave(geometry.carry, rods.fork, i, p)
+            store_at_fork(geometry.carry, rods.fork, i, p)
 
 
 @part
 def sample_forces(rods: Rods | Linear, geometry: Geometry | Linear, forces: Array, out: Array, r: int) -> None:
-    """The transpose, by a suffix sum, for forces (N, 4)."""
+    """Transpose of `sample_motion` for forces (N, 4), by a suffix sum."""
     first, end = rods.start[r], rods.start[r + 1]
     n, arm, d3, axis = len(forces), rods.arm, geometry.d3, geometry.axis
     clear_forks(geometry.carry, rods.forks, r)
     f = (0.0, 0.0, 0.0)
     for i in range(end - 1, first - 1, -1):
-        f = carried(geometry.carry, rods.fork, i, f)
+        f = sum_at_fork(geometry.carry, rods.fork, i, f)
         moment = (0.0, 0.0, 0.0)
         if rods.edge[i]:
             m, a = cross(get3(d3, i), f), get3(axis, i)
@@ -186,12 +186,12 @@ def sample_forces(rods: Rods | Linear, geometry: Geometry | Linear, forces: Arra
             u = get3(rods.rail, i)
             along = dot(g, u)
             g = (along * u[0], along * u[1], along * u[2])
-        f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
+        f = pass_to_fork(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
     put3(out, n + r, f)
 
 
 @part
 def frame_quaternion(t: tuple[float, float, float], d: tuple[float, float, float], spin: float) -> Quaternion:
-    """Of a tangent and a director across it, turned about the tangent."""
+    """Quaternion of the frame with tangent t and director d, rotated by `spin` about the tangent."""
     half = 0.5 * spin
     return product(from_frame(t, d), (math.cos(half), 0.0, 0.0, math.sin(half)))

@@ -1,10 +1,9 @@
-"""Newton's linear system: factored and solved by elimination along the chain; a closed rod is closed by what that costs at
-its seam.
+"""Factorisation and solution of Newton's linear system by elimination along the chain, with a Schur complement for closed rods.
 
-Where a closed rod meets itself three numbers must vanish, the gap between its ends, and its last edge bends against its
-first. With U the columns that tell gap, rotation of the last and of the first edge, the system is A x + U z = b, where z are
-the forces that close the gap and the moments of the seam's element: nine numbers, found with A^-1 U. The gap closes exactly,
-not by a spring.
+At the seam of a closed rod the gap between its ends must vanish, and its last edge bends against its first. With U the columns
+that select the gap and the rotations of the last and of the first edge, the system is A x + U z = b, where z are the closing
+force and the moments of the seam's element. These nine unknowns are found from A^-1 U, so that the gap closes exactly, without
+a penalty.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .kinematics import root_fixed
 
 @part
 def factor_matrix(rods: Rods, geometry: Geometry, system: System, r: int) -> bool:
-    """False if it is not positive definite."""
+    """Factors the matrix. Returns False if it is not positive definite."""
     for j in range(rods.start[r], rods.start[r + 1]):
         put3(system.d3, j, get3(geometry.d3, j))
     clear_forks(geometry.carry, rods.forks, r)
@@ -49,7 +48,7 @@ def _solve_open(rods: Rods | Linear, geometry: Geometry | Linear, system: System
 def solve_matrix(
     rods: Rods | Linear, geometry: Geometry | Linear, system: System | Linear, x: Array, r: int, closing: float
 ) -> None:
-    """x (N + R, 3) becomes the solution. `closing`: how much of the gap of a closed rod the solution is to close."""
+    """Solves for x (N + R, 3), in place. `closing` is the fraction of a closed rod's gap that the solution closes."""
     first = rods.start[r]
     for j in range(first, rods.start[r + 1]):
         if rods.edge_framed[j]:
@@ -59,7 +58,7 @@ def solve_matrix(
         return
     seam, inverse, z = system.seam, system.closing[r], system.closed_by
     last = rods.start[r + 1] - 1
-    way = _way(rods, system, x, r)
+    way = _end_displacement(rods, system, x, r)
     for k in range(LOOP):
         total = 0.0
         for c in range(3):
@@ -80,8 +79,8 @@ def solve_matrix(
 
 
 @part
-def _way(rods: Rods | Linear, system: System | Linear, x: Array, r: int) -> tuple[float, float, float]:
-    """How rotations move the end of the last edge against the root."""
+def _end_displacement(rods: Rods | Linear, system: System | Linear, x: Array, r: int) -> tuple[float, float, float]:
+    """Displacement of the end of the last edge relative to the root."""
     p = (0.0, 0.0, 0.0)
     for j in range(rods.start[r], rods.start[r + 1]):
         way = cross(get3(x, j), get3(system.d3, j))
@@ -110,7 +109,7 @@ def _prepare_closing(rods: Rods, geometry: Geometry, system: System, r: int) -> 
                 put3(loops[k], j, (0.0, 0.0, 0.0))
         _solve_open(rods, geometry, system, loops[k], r)
     for k in range(LOOP):
-        way = _way(rods, system, loops[k], r)
+        way = _end_displacement(rods, system, loops[k], r)
         for c in range(3):
             closing[c, k] = way[c]
             a, b = 0.0, 0.0
@@ -124,8 +123,8 @@ def _prepare_closing(rods: Rods, geometry: Geometry, system: System, r: int) -> 
 
 @part
 def _invert(m: Array) -> bool:
-    """m (LOOP, 2 LOOP): its right half becomes the inverse of the left, by Gauss and Jordan with the largest pivots. False if it is
-    singular."""
+    """Writes the inverse of the left half of m (LOOP, 2 LOOP) to its right half, by Gauss-Jordan elimination with partial
+    pivoting. Returns False if it is singular."""
     for i in range(LOOP):
         largest = 0.0
         for k in range(LOOP):
@@ -133,7 +132,7 @@ def _invert(m: Array) -> bool:
         if not 0.0 < largest < math.inf:
             return False
         for k in range(LOOP):
-            m[i, k] /= largest  # rows are of different units
+            m[i, k] /= largest  # row scaling: the rows have different units
             m[i, LOOP + k] = 1.0 / largest if i == k else 0.0
     for column in range(LOOP):
         row = column
@@ -155,7 +154,7 @@ def _invert(m: Array) -> bool:
 
 @part
 def mobility_of(rods: Rods, geometry: Geometry, system: System, r: int, mobility: Array) -> None:
-    """How far a force on each vertex moves it, (N, 6), by the factored matrix; nothing that is held moves."""
+    """mobility (N, 6): displacement of each vertex per force on it, with the factored matrix; zero for held vertices."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     chain_mobility(
         first, end, rods.edge, rods.fork, rods.of_fork, geometry.carry, root_fixed(rods, r), rods.arm, system.d3, system.w,
@@ -171,13 +170,13 @@ def mobility_of(rods: Rods, geometry: Geometry, system: System, r: int, mobility
 
 @part
 def _closed_mobility(rods: Rods, system: System, r: int, mobility: Array) -> None:
-    """Less what closing takes away: with V = J A^-1 U, that is V M^-1 (V, seam V)^T."""
+    """Subtracts the effect of the closure constraints: V M^-1 (V, seam V)^T with V = J A^-1 U."""
     first, end = rods.start[r], rods.start[r + 1]
     n, loops, inverse, seam = len(rods.arm), system.loops, system.closing[r], system.seam
     for k in range(LOOP):
         p = get3(loops[k], n + r)
         for i in range(first, end):
-            # From here on the columns hold the motion of vertices: they are made anew with the next factor.
+            # The columns now hold displacements of vertices; the next factorisation overwrites them.
             phi = get3(loops[k], i)
             put3(loops[k], i, p)
             way = cross(phi, get3(system.d3, i))

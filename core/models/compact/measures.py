@@ -1,4 +1,4 @@
-"""What edges carry and how they are strained, for whoever wants to show it; and rods made other than they were described."""
+"""Tensions and strains for display, and geometry updates of altered rods."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from ...errors import Array
 from ...maths.geometry.frames import dot
 from ...maths.linalg.small import get3
 from .arrays import Arrays
-from .forks import carried, clear_forks, hand_down
+from .forks import clear_forks, pass_to_fork, sum_at_fork
 from .kinematics import place
 
 
 @kernel
 def tensions(b: Arrays, out: Array) -> None:
-    """out (N,): the force along each edge, N, at the end of the last step: all that pulls beyond it, less inertia there."""
+    """out (N,): N, axial force of each edge at the end of the last step: the sum of loads minus inertia beyond it."""
     rods, state, geometry = b.rods, b.state, b.geometry
     for r in range(len(rods.closed)):
         clear_forks(geometry.carry, rods.forks, r)
-        f = get3(state.loop, r) if rods.closed[r] else (0.0, 0.0, 0.0)
+        f = get3(state.loop_force, r) if rods.closed[r] else (0.0, 0.0, 0.0)
         for i in range(rods.start[r + 1] - 1, rods.start[r] - 1, -1):
-            f = carried(geometry.carry, rods.fork, i, f)
+            f = sum_at_fork(geometry.carry, rods.fork, i, f)
             out[i] = dot(f, get3(geometry.d3, i)) if rods.edge[i] else 0.0
             g = get3(state.load, i)
-            f = hand_down(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
+            f = pass_to_fork(geometry.carry, rods.of_fork, i, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
 
 
 @kernel
-def lay_anew(b: Arrays, r: int) -> None:
-    """After its lengths have changed: edges stay as they are turned, vertices follow, and the past tells nothing."""
+def rebuild_vertices(b: Arrays, r: int) -> None:
+    """Recomputes the vertices after a change of lengths, with unchanged edge rotations, and invalidates the BDF2 history."""
     place(b.rods, b.state, b.geometry, r)
-    b.state.past[r] = 0.0
+    b.state.previous_h[r] = 0.0
 
 
 def rotations(strains: Array) -> Array:
@@ -41,15 +41,15 @@ def rotations(strains: Array) -> Array:
 
 
 def strains_of(turns: Array) -> Array:
-    """The inverse. More than half a turn can't be told, and is cut off there."""
+    """Inverse of `rotations`. Rotations of more than half a turn can't be represented and are clamped."""
     angle = np.linalg.norm(turns, axis=-1, keepdims=True)
     sine = np.sin(np.minimum(0.5 * angle, 0.5 * np.pi))
     return np.asarray(turns * np.where(angle > 1e-9, 2.0 * sine / np.maximum(angle, 1e-300), 1.0))
 
 
 def edge_strains(b: Arrays) -> Array:
-    """(N, 3) stretch, bending (1/m) and twist (rad/m) of the edges, beyond those of the natural shape: the means of the elements at
-    their ends."""
+    """(N, 3) stretch, bending (1/m) and twist (rad/m) of the edges relative to the natural shape: means of the elements at both
+    ends."""
     rods = b.rods
     n = len(rods.arm)
     out, count = np.zeros((n, 3)), np.zeros(n)
@@ -57,9 +57,8 @@ def edge_strains(b: Arrays) -> Array:
     turned = rotations(b.geometry.strain) - rotations(rods.rest)
     for slot in range(2):
         i = np.flatnonzero(rods.stiffness[:, slot, 0] > 0.0)
-        framed = (
-            rods.stiffness[i, 1, 0] > 0.0
-        )  # then the element before the vertex ends there, and so does that after it
+        # A prescribed frame splits the element at the vertex into two.
+        framed = rods.stiffness[i, 1, 0] > 0.0
         before = np.where((slot == 1) | (rods.before[i] < 0), i, rods.before[i])
         after = np.where((slot == 0) & (framed | (half[i] == 0.0)), before, i)
         length = np.where(before == after, half[before], half[before] + half[after])

@@ -1,4 +1,4 @@
-"""What rods and nets have in common when their shapes become quaternions and natural strains."""
+"""Conversion of shapes to quaternions and natural strains, shared by rods and nets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...errors import Array, TendrilError
 from ...maths.geometry.quaternions import from_frame, relative
 from .arrays import Arrays
 
-TAUT = 1e-6  # relative: by so much holds may be farther apart than the rod between them is long
+TAUT = 1e-6  # relative amount by which the distance of two holds may exceed the length of the rod between them
 
 
 def quaternions(tangents: Array, directors: Array) -> Array:
@@ -17,12 +17,12 @@ def quaternions(tangents: Array, directors: Array) -> Array:
 
 
 def strain(a: ArrayLike, b: ArrayLike) -> Array:
-    """From a frame to another."""
+    """Strain of an element from frame a to frame b."""
     return 2.0 * np.array(relative(tuple(np.asarray(a)), tuple(np.asarray(b)))[1:])
 
 
 def put_strains(b: Arrays, row: int, before: Array | None, middle: ArrayLike | None, after: Array | None) -> None:
-    """The natural strains of the elements at a vertex, from the frames of the edges there and of the vertex if it is held."""
+    """Natural strains of the elements at a vertex, from the frames of its edges and its prescribed frame, if any."""
     if middle is None:
         middle = after
     elif after is not None:
@@ -31,7 +31,7 @@ def put_strains(b: Arrays, row: int, before: Array | None, middle: ArrayLike | N
         b.rods.rest[row, 0] = strain(before, middle)
 
 
-def refuse_distance(i: int, j: int, apart: float, length: float) -> None:
-    """Of held vertices."""
+def raise_distance(i: int, j: int, apart: float, length: float) -> None:
+    """Raises the error for two held vertices at an impossible distance."""
     cure = f"the compact rod between them is {length:.6g} m long and does not stretch: hold them at another distance"
     raise TendrilError(f"the distance of the held vertices {i} and {j}", apart, cure)

@@ -1,4 +1,4 @@
-"""Before and after a stage of a step: held places move, the rod goes to a guess, the iterate is accepted."""
+"""Start and end of a stage: prescribed motion, initial guess, accepted velocities."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ import math
 from ...compile.jit import part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...maths.geometry.frames import cross, dot, transport
+from ...maths.geometry.frames import cross, dot, transport, unit
 from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
-from ...maths.linalg.small import get3, put3
+from ...maths.linalg.small import get3, get4, put3, put4
 from ..held_frames import FRAMED, HeldFrames, Holds, place_frames
 from .arrays import Forces, Geometry, Rods, Stage, State
-from .kinematics import frame_quaternion, get4, place, put4, root_fixed
+from .kinematics import frame_quaternion, place, root_fixed
 
-FAST = 2.0  # rad in a step
-OUT_OF_REACH = 1.0 + 1e-9  # times the length of the rod: a hold that is farther away can't be met
-TAUT = 1.0 - 1e-4  # the same: a rod as taut as this still hangs down a little, so that it can carry its weight
+FAST = 2.0  # rad per step
+OUT_OF_REACH = 1.0 + 1e-9  # relative to the rod's length: a hold beyond this distance can't be satisfied
+TAUT = 1.0 - 1e-4  # likewise: a rod pulled out of reach keeps this much slack, so that it can still carry its weight
 
 
 @part
 def copy_state(source: State, target: State, first: int, end: int, r: int) -> None:
-    """Of rod r, whose vertices are first ... end - 1."""
+    """Copies the state of rod r, whose vertices are first ... end - 1, without the BDF2 history."""
     for i in range(first, end):
         for c in range(3):
             target.x[i, c] = source.x[i, c]
-            target.pull[i, c] = source.pull[i, c]
+            target.hold_force[i, c] = source.hold_force[i, c]
         for c in range(4):
             target.q[i, c] = source.q[i, c]
         for c in range(6):
             target.v[i, c] = source.v[i, c]
             target.a[i, c] = source.a[i, c]
     for c in range(3):
-        target.loop[r, c] = source.loop[r, c]
+        target.loop_force[r, c] = source.loop_force[r, c]
 
 
 @part
 def place_held(
     rods: Rods, holds: Holds, frames: HeldFrames, geometry: Geometry, state: State, r: int, at: float
 ) -> None:
-    """Held places and frames at a fraction of the step; the root goes there at once."""
+    """Prescribed positions and frames at the fraction `at` of the step; a held root moves there directly."""
     first, end = rods.start[r], rods.start[r + 1]
     place_frames(rods, holds, frames, first, end, at)
     for i in range(first, end):
@@ -53,7 +53,7 @@ def place_held(
                 i,
                 frame_quaternion(get3(frames.tangent, i), get3(frames.director, i), frames.spin[i]),
             )
-    _draw_near(rods, geometry, first, end)
+    _clamp_to_reach(rods, geometry, first, end)
     if root_fixed(rods, r):
         put3(state.x, first, get3(geometry.target, first))
     for j in range(first, end):
@@ -61,20 +61,17 @@ def place_held(
             put4(state.q, j, get4(geometry.frame, j))
         elif rods.edge_framed[j]:
             k = j + 1 if j + 1 < end else first
-            t = _unit(
-                geometry.target[k, 0] - geometry.target[j, 0],
-                geometry.target[k, 1] - geometry.target[j, 1],
-                geometry.target[k, 2] - geometry.target[j, 2],
-            )
+            a, b = get3(geometry.target, j), get3(geometry.target, k)
+            t = unit((b[0] - a[0], b[1] - a[1], b[2] - a[2]))
             d0, d1 = get3(holds.director[0], j), get3(holds.director[1], j)
-            d = _unit(d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2]))
+            d = unit((d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2])))
             spin = holds.spin[0, j] + at * (holds.spin[1, j] - holds.spin[0, j])
             put4(state.q, j, frame_quaternion(t, transport(d, t, t), spin))
 
 
 @part
-def _draw_near(rods: Rods, geometry: Geometry, first: int, end: int) -> None:
-    """A hold that is farther from the one before than the rod between them is long, is aimed at where the rod is all but taut."""
+def _clamp_to_reach(rods: Rods, geometry: Geometry, first: int, end: int) -> None:
+    """Moves a hold that is out of reach of the previous hold to where the rod between them is almost taut."""
     target, carry, last, reach = geometry.target, geometry.carry, -1, 0.0
     for i in range(first, end):
         fork, of_fork = rods.fork[i], rods.of_fork[i]
@@ -99,15 +96,8 @@ def _draw_near(rods: Rods, geometry: Geometry, first: int, end: int) -> None:
 
 
 @part
-def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
-    length = math.sqrt(x * x + y * y + z * z)
-    f = 1.0 / length if length > 0.0 else 0.0
-    return (x * f, y * f, z * f)
-
-
-@part
-def drag_along(rods: Rods, forces: Forces, state: State, air_density: float, r: int) -> None:
-    """The drag of a rod's edges, arm by arm."""
+def update_drag(rods: Rods, forces: Forces, state: State, air_density: float, r: int) -> None:
+    """Drag of a rod's edges, arm by arm."""
     begin = rods.start[r]
     for i in range(begin, rods.start[r + 1]):
         if i + 1 == rods.start[r + 1] or not rods.edge[i] or rods.fork[i] >= 0:
@@ -120,7 +110,7 @@ def drag_along(rods: Rods, forces: Forces, state: State, air_density: float, r: 
 
 @part
 def start_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, back: float) -> None:
-    """Where a step starts: from the state, or `back` times its way from the step before farther on."""
+    """Start of a stage: the state, extrapolated by `back` times its change over the previous step."""
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
             stage.x[i, c] = state.x[i, c] + back * (state.x[i, c] - state.x1[i, c])
@@ -139,8 +129,8 @@ def start_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: i
 
 
 @part
-def remember(rods: Rods, state: State, before: State, strain: Array, r: int, h: float) -> None:
-    """What was before a step of h becomes the past."""
+def store_history(rods: Rods, state: State, before: State, strain: Array, r: int, h: float) -> None:
+    """Stores the state before a step of length h as BDF2 history."""
     for i in range(rods.start[r], rods.start[r + 1]):
         put3(state.x1, i, get3(before.x, i))
         put4(state.q1, i, get4(before.q, i))
@@ -149,13 +139,13 @@ def remember(rods: Rods, state: State, before: State, strain: Array, r: int, h: 
         for s in range(2):
             for c in range(3):
                 state.strain1[i, s, c] = strain[i, s, c]
-    state.past[r] = h
+    state.previous_h[r] = h
 
 
 @part
-def foreseen_spin(q: Array, v: Array, j: int, h: float) -> tuple[float, float, float]:
-    """The angular velocity with which a free segment goes on. One that spins about its axis and tilts precesses:
-    J W' = -W x J W, and of a round section half of what changes is the turning of the axis itself."""
+def predicted_spin(q: Array, v: Array, j: int, h: float) -> tuple[float, float, float]:
+    """Angular velocity of a freely moving segment. A segment that spins about its axis and tilts precesses: J W' = -W x J W;
+    for a round section half of the change is the rotation of the axis itself."""
     _, _, t = directors_of(get4(q, j))
     w = (v[j, 3], v[j, 4], v[j, 5])
     along = dot(w, t)
@@ -172,11 +162,11 @@ def foreseen_spin(q: Array, v: Array, j: int, h: float) -> tuple[float, float, f
 
 @part
 def aim_sections(rods: Rods, stage: Stage, drag_rate: float, r: int, h: float) -> None:
-    """Where the directors aim, with their weights."""
+    """Targets of the directors, with their weights."""
     for j in range(rods.start[r], rods.start[r + 1]):
         if not rods.edge[j]:
             continue
-        w = foreseen_spin(stage.q, stage.v, j, h)
+        w = predicted_spin(stage.q, stage.v, j, h)
         a, b, _ = directors_of(turned((h * w[0], h * w[1], h * w[2]), get4(stage.q, j)))
         a0, b0, _ = directors_of(get4(stage.q, j))
         for k in range(2):
@@ -192,20 +182,20 @@ def aim_sections(rods: Rods, stage: Stage, drag_rate: float, r: int, h: float) -
 @part
 def guess(
     rods: Rods, state: State, geometry: Geometry, stage: Stage, base_q: Array, base_root: Array, r: int, h: float,
-    going: float,
+    extrapolate: float,
 ) -> None:  # fmt: skip
-    """Places the iterate where its velocities and accelerations take it (`going` 1), or where the base is (0). Held places must be
-    placed before."""
+    """Sets the iterate to the extrapolation by velocity and acceleration (`extrapolate` 1), or to the base (0). Call
+    `place_held` first."""
     first = rods.start[r]
     v, a = stage.v, state.a
     if not root_fixed(rods, r):
         for c in range(3):
             ahead = stage.x[first, c] + h * (v[first, c] + h * a[first, c])
-            state.x[first, c] = ahead if going > 0.0 else base_root[r, c]
+            state.x[first, c] = ahead if extrapolate > 0.0 else base_root[r, c]
     for j in range(first, rods.start[r + 1]):
         if rods.edge_framed[j] or not rods.edge[j]:
             continue
-        if going > 0.0:
+        if extrapolate > 0.0:
             w = (h * (v[j, 3] + h * a[j, 3]), h * (v[j, 4] + h * a[j, 4]), h * (v[j, 5] + h * a[j, 5]))
             put4(state.q, j, turned(w, get4(stage.q, j)))
         else:
@@ -214,9 +204,9 @@ def guess(
 
 
 @part
-def take_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r: int, h: float, pushed: bool) -> bool:
-    """Of vertices and edges at the end of a stage, their rates of change, and with these what the edges have to carry. False if
-    one is not finite."""
+def update_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r: int, h: float, pushed: bool) -> bool:
+    """Velocities and accelerations of vertices and edges at the end of a stage, and the loads that the edges transmit. Returns
+    False if one is not finite."""
     good = True
     for i in range(rods.start[r], rods.start[r + 1]):
         w = (0.0, 0.0, 0.0)
@@ -224,8 +214,8 @@ def take_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r: i
             begin = get4(stage.q, i)
             turn = rotation_vector(product(get4(state.q, i), (begin[0], -begin[1], -begin[2], -begin[3])))
             w = (turn[0] / h, turn[1] / h, turn[2] / h)
-            free = foreseen_spin(stage.q, stage.v, i, h)
-            if dot(free, free) * h * h > FAST * FAST:  # a half turn or more could be one the other way
+            free = predicted_spin(stage.q, stage.v, i, h)
+            if dot(free, free) * h * h > FAST * FAST:  # a rotation of half a turn or more is ambiguous
                 goal = turned((h * free[0], h * free[1], h * free[2]), begin)
                 more = rotation_vector(product(get4(state.q, i), (goal[0], -goal[1], -goal[2], -goal[3])))
                 w = (free[0] + more[0] / h, free[1] + more[1] / h, free[2] + more[2] / h)
@@ -248,13 +238,13 @@ def take_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r: i
             load = forces.force[i, c] - braked[c] - rods.mass[i, 0] * state.a[i, c]
             if pushed:
                 load += forces.push[i, c]
-            state.load[i, c] = load + state.pull[i, c] if rods.held[i] else load
+            state.load[i, c] = load + state.hold_force[i, c] if rods.held[i] else load
     return good
 
 
 @part
 def measure(rods: Rods, geometry: Geometry, r: int, energy: Array, row: int) -> float:
-    """Elastic energies of rod r, of bending and of twisting, into a row. Returns their sum."""
+    """Writes the bending and twisting energy (J) of rod r to a row. Returns their sum."""
     stiffness, rest, strain = rods.stiffness, rods.rest, geometry.strain
     bending = twisting = 0.0
     for i in range(rods.start[r], rods.start[r + 1]):
@@ -272,7 +262,7 @@ def measure(rods: Rods, geometry: Geometry, r: int, energy: Array, row: int) -> 
 
 @part
 def spin_energy(mass: Array, d1: Array, d2: Array, v: Array, j: int) -> float:
-    """Of the section of edge j: of the motion of its directors."""
+    """J, kinetic energy of the section of edge j."""
     w = (v[j, 3], v[j, 4], v[j, 5])
     a, b = cross(w, get3(d1, j)), cross(w, get3(d2, j))
     return float(0.5 * (mass[j, 1] * dot(a, a) + mass[j, 2] * dot(b, b)))

@@ -1,7 +1,8 @@
-"""The data of all `corde` nets of a scene, as plain arrays side by side.
+"""Arrays of all `corde` nets of a scene.
 
-Points, segments and orientation elements of all nets are numbered through; the symbols are those of the paper. After the
-quaternions of the segments come those that are held: one for each segment that a held frame holds.
+Points, segments and orientation elements are numbered consecutively over all nets; the symbols are those of Spillmann and
+Teschner 2009. The quaternions of the segments are followed by prescribed ones: one for each segment that ends at a prescribed
+frame.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ....errors import Array, Flags, Ints
 
 
 class Nets(NamedTuple):
-    """What does not change."""
+    """Topology, material and boundary conditions: constant during a step."""
 
     vertices: Ints  # (R + 1,)
     edges: Ints  # (R + 1,)
@@ -24,34 +25,37 @@ class Nets(NamedTuple):
     kappa: Array  # (E,)
     radii: Array  # (E, 2)
     mass: Array  # (V,)
-    inertia: Array  # (E, 3) of the frames; the first two are scaled by alpha
-    a: Ints  # (L,) quaternions of an orientation element
+    inertia: Array  # (E, 3) kg m2, of the frames; the first two are scaled by alpha
+    a: Ints  # (L,) quaternions of an orientation element: rows a and b
     b: Ints  # (L,)
-    turned_a: Flags  # (L,) the segment runs against the way through the element
+    turned_a: Flags  # (L,) the segment is traversed backwards in the element
     turned_b: Flags  # (L,)
-    sign: Array  # (L,) +-1: which of the two quaternions of b is the one near that of a
-    roll: Array  # (L, 2) cosine and sine of half the angle about d3 that takes the director of b to that of a carried over, at rest
+    sign: Array  # (L,) +-1: selects the quaternion of b on the same hemisphere as that of a
+    # (L, 2) cosine and sine of half the rest angle about d3 from the director of b to the transported director of a
+    roll: Array
     reach: Array  # (L,) l_j
     stiffness: Array  # (L, 3) K_k
-    rest: Array  # (L, 3) the natural strains
+    rest: Array  # (L, 3) 1/m, natural strains
     held: Flags  # (V,)
-    framed: Flags  # (E,) the segment's frame is held
-    gamma: Array  # (R, 2) of the friction of stretching, of turning
-    step: Array  # (R,) s, the longest step of the points
-    substeps: Ints  # (R,) of the quaternions in it
-    heavy: Array  # (V,) the stiffness that holds a point, at most: what it weighs while a state of rest is sought
-    heavy_frame: Array  # (E, 3) the same of frames
+    framed: Flags  # (E,) the segment's frame is prescribed
+    gamma: Array  # (R, 2) friction of stretching, and of rotation
+    step: Array  # (R,) s, longest step of the points
+    substeps: Ints  # (R,) steps of the quaternions per step of the points
+    fictitious_mass: (
+        Array  # (V,) N/m, upper bound of a point's stiffness: its fictitious mass in the search for a state of rest
+    )
+    fictitious_inertia: Array  # (E, 3) the same for frames
 
 
 class State(NamedTuple):
     r: Array  # (V, 3)
     v: Array  # (V, 3)
-    q: Array  # (E + H, 4) the quaternions: vector part, then scalar
-    w: Array  # (E, 3) angular velocity in the frame
+    q: Array  # (E + H, 4) quaternions: vector part, then scalar
+    w: Array  # (E, 3) rad/s, angular velocity in the frame
 
 
 class Holds(NamedTuple):
-    """At the beginning [0] and the end [1] of the steps."""
+    """Prescribed motion, at the start [0] and the end [1] of the steps."""
 
     position: Array  # (2, V, 3)
     q: Array  # (2, E + H, 4)
@@ -59,16 +63,16 @@ class Holds(NamedTuple):
 
 class Work(NamedTuple):
     force: Array  # (V, 3)
-    torque: Array  # (E, 3) in the frame
+    torque: Array  # (E, 3) N m, in the frame
     external: Array  # (V, 3)
     wind: Array  # (3,)
     air: Array  # (2,) density, drag rate
-    span: Array  # (R,) s, what is stepped through
-    energy: Array  # (R, 4) stretch, bend, twist, constraint
+    span: Array  # (R,) s, total time of the current steps
+    energy: Array  # (R, 4) J, stretch, bend, twist, constraint
     report: Array  # (R, COLUMNS); iterations are explicit steps
 
 
-class Block(NamedTuple):
+class Arrays(NamedTuple):
     nets: Nets
     state: State
     saved: State

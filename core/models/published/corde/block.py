@@ -1,7 +1,8 @@
 """The `corde` block: explicit nets behind the protocol of all models.
 
-A step of the simulation is as many of the model's own steps as are stable. With contact, substeps of about a millisecond are
-wanted: pushes act against mass alone, at the end of each."""
+A step of the simulation consists of as many of the model's own steps as stability requires. Contact needs substeps of about a
+millisecond, because contact forces act against the mass alone, at the end of each substep.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +16,19 @@ from ....contact.bodies.explicit import begin_bodies, end_bodies
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
 from ....errors import Array
-from ....maths.linalg.sparse_order import Finder, stack_size
-from ...elastic.build_nets import make_pattern
 from ...elastic.samples import gather, lay_samples
 from ...protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ...report import FAILURES, take_work
 from ...state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Flags, Ints, State
-from .build import build, choose_steps, quaternions, settings_of
+from .build import build, choose_steps, product, quaternions, settings_of
 from .carried import Carried, carry, step_carried_cordes
 from .coupled import (
     System,
     begin_cordes,
     finish_cordes,
     linearise_cordes,
+    make_system,
     move_cordes,
     solve_cordes,
     weigh_cordes,
@@ -36,15 +36,15 @@ from .coupled import (
 from .measure import strains_of_segments
 from .stepping import copy_nets, measure_cordes, relax_cordes, step_cordes
 
-LONG = 10.0  # s
-RELAXING = 20_000  # steps towards a state of rest
+LONGEST_STEP = 10.0  # s, steps longer than this search for a state of rest
+RELAXATION_STEPS = 20_000  # steps towards a state of rest
 
 
 class CordeBlock:
     def __init__(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]], *, workers: Workers) -> None:
         self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
         self._settings, self._entries = settings_of(entries), entries
-        self._carried: Carried | None = None  # nets that carry bodies, and these
+        self._carried: Carried | None = None  # nets coupled to bodies, with these bodies
         b, graph = self.arrays, self._graph
         self._samples = lay_samples(self._plans, graph)
         self.sample_start = self._samples.start
@@ -56,7 +56,7 @@ class CordeBlock:
         start = graph.unknowns
         self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
         self._attempt = b._replace(saved=State(*(array.copy() for array in b.state)))
-        self._system: System | None = None  # made when first needed
+        self._system: System | None = None  # allocated when first needed
         self._h = 0.0
         self._flat = np.zeros(int(graph.unknowns[-1]))
         self.state_size = sum(array.size for array in b.state)
@@ -69,7 +69,7 @@ class CordeBlock:
             [int((graph.edges if hold.kind == "edge" else graph.vertices)[r]) + hold.index for r, hold in holds],
             np.int64,
         )
-        # Every held quaternion follows a hold: those after the segments' own, and those of held segments.
+        # Prescribed quaternions follow holds: those after the segments' own, and those of held segments.
         of_vertex = {int(self._where[k]): k for k in range(len(holds)) if not self._of_edge[k]}
         edges = len(graph.tail)
         places = [(edges + k, of_vertex[vertex]) for k, vertex in enumerate(held_vertices)]
@@ -121,17 +121,17 @@ class CordeBlock:
         half = np.einsum("hij,hj->hi", rotations[edge], self._half_edge)
         b.holds.position[1, graph.tail[self._where[edge]]] = positions[edge] - half
         b.holds.position[1, graph.head[self._where[edge]]] = positions[edge] + half
-        turned = _product(quaternions(rotations[self._hold_of]), self._start)
+        turned = product(quaternions(rotations[self._hold_of]), self._start)
         half_spin = 0.5 * spins[self._hold_of]
         zero = np.zeros_like(half_spin)
         about = np.stack([zero, zero, np.sin(half_spin), np.cos(half_spin)], axis=1)
-        aim = _product(turned, about)
+        aim = product(turned, about)
         before = b.holds.q[0, self._quaternion]
         aim[np.einsum("ij,ij->i", aim, before) < 0.0] *= -1.0
         b.holds.q[1, self._quaternion] = aim
 
     def release(self, hold: int) -> bool:
-        """Lets go of one of the block's holds for good. Not of a frame inside of a net: segments would part there."""
+        """Releases a hold permanently. Returns False for a frame inside a net, where segments would separate."""
         nets, graph, place = self.arrays.nets, self._graph, int(self._where[hold])
         frames = self._quaternion[self._hold_of == hold]
         if self._of_edge[hold]:
@@ -157,11 +157,11 @@ class CordeBlock:
         calm: bool,
         skip: Flags | None = None,
     ) -> None:
-        self._take_forces(point_forces, wind, air_density, drag_rate)
+        self._set_forces(point_forces, wind, air_density, drag_rate)
         self._h = h
         self._run(h * count, self._none if skip is None else skip, calm)
 
-    def _take_forces(self, point_forces: Array, wind: Array, air_density: float, drag_rate: float) -> None:
+    def _set_forces(self, point_forces: Array, wind: Array, air_density: float, drag_rate: float) -> None:
         b = self.arrays
         for c in range(3):
             b.work.external[:, c] = np.bincount(self._samples.vertex, point_forces[:, c], len(b.state.r))
@@ -170,8 +170,8 @@ class CordeBlock:
 
     def _run(self, time: float, skip: Flags, calm: bool = False) -> None:
         b, attempt = self.arrays, self._attempt
-        if calm or time > LONG:  # nobody can wait for so many steps: what is looked for is a state of rest
-            steps = RELAXING if time > LONG else RELAXING // 100
+        if calm or time > LONGEST_STEP:  # too many steps to be practical; a state of rest is what is wanted
+            steps = RELAXATION_STEPS if time > LONGEST_STEP else RELAXATION_STEPS // 100
             self._workers.run(
                 lambda first, last, piece: relax_cordes(attempt, steps, skip, first, last), self._nets, steps
             )
@@ -181,10 +181,8 @@ class CordeBlock:
         )
 
     def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, impulse: Array) -> Flags:
-        """From now on `step_carried` steps nets that are attached to bodies, and these bodies: says which nets (R,).
-
-        `attachments` come with the number of their net, and are all that concern their bodies; what these feel of them is added
-        to `impulse` (B, 6)."""
+        """Registers nets attached to bodies for `step_carried`, and returns them (R,). `attachments` come with the index of
+        their net, and include all attachments of their bodies; their impulses on the bodies are added to `impulse` (B, 6)."""
         carrying = np.zeros(self._nets, dtype=np.bool_)
         if attachments:
             self._carried = carry(self.arrays, self._graph, self._entries, attachments, bodies, impulse)
@@ -195,21 +193,22 @@ class CordeBlock:
     def step_carried(
         self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
     ) -> None:
-        """Moves what `carry` said by h seconds. Kinematic bodies stay for now: they go their way with all others of the scene."""
+        """Advances the nets and bodies registered by `carry` by h seconds. Kinematic bodies are restored, because the
+        simulation moves them."""
         if self._carried is None:
             return
-        self._take_forces(point_forces, wind, air_density, drag_rate)
+        self._set_forces(point_forces, wind, air_density, drag_rate)
         bodies = self._carried.bodies
         before = begin_bodies(bodies, self._bodies, gravity, wind, drag_rate)
         step_carried_cordes(self.arrays, self._attempt, self._carried, before, h, 0, len(self._carried.net_of) - 1)
         end_bodies(bodies, before)
 
     def solve(self, generalized: Array) -> None:
-        """The matrix of an explicit step is that of the masses."""
-        s = self._room()
+        """The matrix of an explicit step is the mass matrix."""
+        s = self._get_system()
         generalized[:] = np.where(s.held, 0.0, generalized * self._h**2 / s.mass)
 
-    # A coupled step -----------------------------------------------------------------------------------------------
+    # -- Coupled steps
 
     def edges(self) -> Edges:
         return self._samples.edges
@@ -221,7 +220,7 @@ class CordeBlock:
         return out
 
     def save(self, chosen: Ints) -> None:
-        s = self._room()
+        s = self._get_system()
         s.now[self._graph.theta] = 0.0
         copy_nets(self.arrays, chosen, False)
 
@@ -235,7 +234,7 @@ class CordeBlock:
         put_rods(self.arrays.state, self._starts(), chosen, state)
 
     def _starts(self) -> list[Ints]:
-        """Of the arrays of the state; held quaternions, which come last, follow from the holds."""
+        """Start of each net in the arrays of the state. Prescribed quaternions, which come last, are not part of it."""
         nets = self.arrays.nets
         return [nets.vertices, nets.vertices, nets.edges, nets.edges]
 
@@ -250,7 +249,7 @@ class CordeBlock:
             b.state.r[b.nets.held] = b.holds.position[1][b.nets.held]
         else:
             self._run(h, skip)
-        begin_cordes(self.arrays, self._room(), chosen)
+        begin_cordes(self.arrays, self._get_system(), chosen)
 
     def probe(self, chosen: Ints, mobility: Array) -> None:
         b = self.arrays
@@ -266,7 +265,7 @@ class CordeBlock:
         rows = self._samples.row_of_edge
         linearise_cordes(
             self.arrays,
-            self._room(),
+            self._get_system(),
             self._flat,
             pushes.stiffness[rows],
             pushes.touched[rows],
@@ -276,10 +275,10 @@ class CordeBlock:
         )
 
     def step_vector(self) -> Array:
-        return self._room().trial
+        return self._get_system().trial
 
     def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
-        solve_cordes(self._room(), chosen, generalized)
+        solve_cordes(self._get_system(), chosen, generalized)
 
     def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
         out[:, :3] = gather(generalized, self._samples, self._graph)
@@ -291,73 +290,33 @@ class CordeBlock:
         out[self._graph.theta] = forces[self._samples.row_of_edge, 3]
 
     def weigh_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
-        weigh_cordes(self._room(), chosen, longest, slope)
+        weigh_cordes(self._get_system(), chosen, longest, slope)
 
     def move(self, chosen: Ints) -> None:
-        move_cordes(self.arrays, self._room(), chosen, np.zeros(self._nets), True)
+        move_cordes(self.arrays, self._get_system(), chosen, np.zeros(self._nets), True)
 
     def retreat(self, chosen: Ints, sizes: Array) -> None:
-        move_cordes(self.arrays, self._room(), chosen, sizes, False)
+        move_cordes(self.arrays, self._get_system(), chosen, sizes, False)
 
     def finish(self, chosen: Ints, creep: bool = False) -> None:
-        finish_cordes(self.arrays, self._room(), chosen, self._h, creep)
+        finish_cordes(self.arrays, self._get_system(), chosen, self._h, creep)
         if creep:
             self.arrays.work.report[chosen, FAILURES] += 1.0
 
-    def _room(self) -> System:
+    def _get_system(self) -> System:
         if self._system is None:
-            self._system = self._make_system()
+            self._system = make_system(self.arrays, self._graph, self._plans)
         return self._system
 
-    def _make_system(self) -> System:
-        b, graph = self.arrays, self._graph
-        n = int(graph.unknowns[-1])
-        pattern, _ = make_pattern(self._plans, graph, elements=False)
-        finder = Finder(pattern)
-        mass, unit, held = np.zeros(n), np.ones(n), np.zeros(n, dtype=np.bool_)
-        shortest = np.full(len(graph.x), np.inf)
-        for ends in (graph.tail, graph.head):
-            np.minimum.at(shortest, ends, b.nets.length)
-        for c in range(3):
-            mass[graph.x + c], unit[graph.x + c], held[graph.x + c] = b.nets.mass, 1.0 / shortest, b.nets.held
-        mass[graph.theta], held[graph.theta] = b.nets.inertia[:, 2], b.nets.framed
-        three = np.arange(3)
-        of = np.concatenate(
-            [graph.x[graph.tail][:, None] + three, graph.theta[:, None], graph.x[graph.head][:, None] + three], axis=1
-        )
-        of = np.where(held[of], -1, of)
-        pairs = [(row, column) for row in range(7) for column in range(row + 1)]
-        every = np.arange(n)
-        free, now, base, gradient, trial, ordered = (np.zeros(n) for _ in range(6))
-        return System(
-            unknowns=graph.unknowns,
-            x=graph.x,
-            theta=graph.theta,
-            free=free,
-            now=now,
-            base=base,
-            mass=mass,
-            unit=unit,
-            held=held,
-            gradient=gradient,
-            trial=trial,
-            ordered=ordered,
-            diagonal=finder.entries(every, every),
-            of_edge=finder.entries(of[:, [p for p, _ in pairs]], of[:, [p for _, p in pairs]]),
-            values=np.zeros(int(pattern.panel[-1])),
-            stack=np.zeros(stack_size(pattern)),
-            pattern=pattern,
-        )
-
-    # --------------------------------------------------------------------------------------------------------------
+    # -- Bookkeeping
 
     def constraint_energy(self) -> float:
-        """What the constraint holds that keeps frames along their segments (16)."""
+        """J, energy of the constraint (16) that aligns frames with their segments."""
         measure_cordes(self.arrays)
         return float(self.arrays.work.energy[:, 3].sum())
 
     def energies(self, gravity: Array) -> Energies:
-        """That of the constraint counts as bending."""
+        """The energy of the constraint counts as bending."""
         b = self.arrays
         measure_cordes(b)
         stretch, bend, twist, constraint = (float(value) for value in b.work.energy.sum(axis=0))
@@ -370,7 +329,7 @@ class CordeBlock:
         return strains_of_segments(self.arrays.nets, self.arrays.state)
 
     def tension(self) -> Array:
-        """(E,) N"""
+        """(E,) N, axial force of the segments."""
         return np.asarray(self.arrays.nets.stretch * self.strains()[:, 0])
 
     def take_work(self) -> Work:
@@ -391,10 +350,3 @@ class CordeBlock:
         b = self.arrays
         noise = np.random.default_rng(0).uniform(-size, size, b.state.r.shape) * float(b.nets.length.min())
         b.state.r[:] += np.where(b.nets.held[:, None], 0.0, noise)
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Of quaternions (k, 4), scalar last."""
-    v, w = a[:, :3], a[:, 3:]
-    u, s = b[:, :3], b[:, 3:]
-    return np.concatenate([w * u + s * v + np.cross(v, u), w * s - np.einsum("ij,ij->i", v, u)[:, None]], axis=1)

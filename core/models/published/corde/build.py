@@ -1,4 +1,4 @@
-"""From described nets and rods to the arrays of `corde`."""
+"""Builds the arrays of `corde` from described nets and rods."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...elastic.arrays import Graph
 from ...elastic.build_nets import make_graph
 from ...elastic.plan import Plan, make_plan
 from ...report import COLUMNS
-from .arrays import Block, Holds, Nets, State, Work
+from .arrays import Arrays, Holds, Nets, State, Work
 
-SAFE = 0.7  # of the step at which the stiffest motion that is thought of is just stable
+SAFETY = 0.7  # fraction of the estimated longest stable step
 
 
 class _Elements:
@@ -28,7 +28,7 @@ class _Elements:
         self.rest: list[Array] = []
         self.turned: list[tuple[bool, bool]] = []
         self.roll: list[tuple[float, float]] = []
-        self.held: list[tuple[int, Array]] = []  # per held quaternion: the vertex, the frame at the start
+        self.held: list[tuple[int, Array]] = []  # per prescribed quaternion: the vertex, and the initial frame
         self.starts = [0]
 
     def add(
@@ -49,8 +49,9 @@ class _Elements:
         self.roll.append(roll)
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Block, Graph, list[Plan], list[int]]:
-    """The arrays, the graph of all nets with its unknowns x and theta, the plans, and the vertex of every held quaternion."""
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, Graph, list[Plan], list[int]]:
+    """Returns the arrays, the graph of all nets with its unknowns x and theta, the plans, and the vertex of every prescribed
+    quaternion."""
     per_net: list[list[Hold]] = [[] for _ in entries]
     for number, hold in holds:
         per_net[number].append(hold)
@@ -71,7 +72,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
         np.zeros((r, 4)), np.zeros((r, COLUMNS)),
     )  # fmt: skip
     held = Holds(np.stack([state.r, state.r]), np.stack([state.q, state.q]))
-    block = Block(nets, state, State(*(array.copy() for array in state)), held, work)
+    block = Arrays(nets, state, State(*(array.copy() for array in state)), held, work)
     return block, graph, plans, [vertex for vertex, _ in elements.held]
 
 
@@ -80,7 +81,7 @@ def settings_of(entries: Sequence[Entry]) -> list[Corde]:
 
 
 def quaternions(frames: Array) -> Array:
-    """(k, 4) of rotation matrices (k, 3, 3): q1 q2 q3 the vector part, q4 the scalar one."""
+    """(k, 4) of rotation matrices (k, 3, 3): q1 q2 q3 vector part, q4 scalar part."""
     m = frames
     trace = m[:, 0, 0] + m[:, 1, 1] + m[:, 2, 2]
     candidates = np.stack(
@@ -97,13 +98,20 @@ def quaternions(frames: Array) -> Array:
     return np.asarray(q / np.linalg.norm(q, axis=1)[:, None])
 
 
+def product(a: Array, b: Array) -> Array:
+    """Products of quaternions (k, 4), scalar last."""
+    v, w = a[:, :3], a[:, 3:]
+    u, s = b[:, :3], b[:, 3:]
+    return np.concatenate([w * u + s * v + np.cross(v, u), w * s - np.einsum("ij,ij->i", v, u)[:, None]], axis=1)
+
+
 def frame_of(t: Array, d: Array) -> Array:
     """(k, 3, 3) frames with the directors d, t x d, t as columns."""
     return np.stack([d, np.cross(t, d), t], axis=-1)
 
 
 def half_turn(q: Array) -> Array:
-    """The quaternion of the same segment run through backwards: turned by pi about the first director."""
+    """Quaternion of the same segment traversed backwards: rotated by pi about the first director."""
     return np.stack([q[..., 3], q[..., 2], -q[..., 1], -q[..., 0]], axis=-1)
 
 
@@ -126,9 +134,9 @@ def _add_elements(
     for e, (i, a, b) in enumerate(zip(plan.middle.tolist(), plan.edge_a.tolist(), plan.edge_b.tolist(), strict=True)):
         k = plan.stiffness[e]
         if not k.any():
-            continue  # a loose end
+            continue  # a free end
         if i in framed:
-            # A held frame: an element half a segment long, as in `der`.
+            # A prescribed frame: an element of half a segment's length, as in `der`.
             edge = a if a >= 0 else b
             number = edge_count + len(elements.held)
             arm = frame_of(plan.arm_t[e], plan.arm_d[e])
@@ -142,7 +150,7 @@ def _add_elements(
             length = float(half[a] + half[b])
             law, rest = _pair_law(k, plan.rest[e], length)
             elements.add(first_edge + a, first_edge + b, length, law, rest)
-    # In a joint every pair of segments is an orientation element, with the natural strain of its natural angle.
+    # In a joint every pair of segments is an orientation element, with the strain of its natural angle as natural strain.
     for at in arms.values():
         q = quaternions(frame_of(plan.arm_t[at], plan.arm_d[at]))
         for m, n in itertools.combinations(range(len(at)), 2):
@@ -153,7 +161,8 @@ def _add_elements(
             length = float(half[a] + half[b])
             ka, kb = _three(plan.stiffness[e]), _three(plan.stiffness[f])
             qa, qb = half_turn(q[m]) if turned_a else q[m], half_turn(q[n]) if turned_b else q[n]
-            # Which way directors point is chance: what bends at rest is the angle between the segments, nothing is twisted.
+            # The directors of different chains are arbitrary: the natural shape is bent by the angle between the
+            # segments, without twist.
             w = strain(qa, qb, np.array(2.0))
             angle = -2.0 * math.atan2(w[2], qa @ qb)
             roll = math.cos(0.5 * angle), math.sin(0.5 * angle)
@@ -165,7 +174,7 @@ def _add_elements(
 
 
 def _three(k: Array) -> Array:
-    """Against turning about the first, second and third director, of the five stiffnesses of `der`'s strains."""
+    """Stiffnesses against rotation about the first, second and third director, from the five stiffnesses of `der`'s strains."""
     return np.array([k[1] + k[3], k[0] + k[2], k[4]])
 
 
@@ -247,18 +256,18 @@ def _nets(
         gamma=np.array([(s.gamma_t, s.gamma_r) for s in settings]),
         step=np.zeros(len(plans)),
         substeps=np.ones(len(plans), np.int64),
-        heavy=np.zeros(len(held)),
-        heavy_frame=np.zeros((len(length), 3)),
+        fictitious_mass=np.zeros(len(held)),
+        fictitious_inertia=np.zeros((len(length), 3)),
     )
     choose_steps(nets, settings)
     return nets
 
 
 def choose_steps(nets: Nets, settings: list[Corde]) -> None:
-    """As long as they are stable, or as they are given."""
+    """Sets the step lengths to the given or else the longest stable ones."""
     for r, setting in enumerate(settings):
         points, frames = _stable_steps(nets, r)
-        # Frames in shorter steps than points save time, but may feed energy from one to the other: only where that is asked for.
+        # Shorter steps for frames than for points save time, but may transfer energy between them; only used on request.
         given = setting.substeps or 1
         nets.step[r] = min(points, given * frames) if setting.step is None else setting.step
         fitting = max(1, math.ceil(nets.step[r] / frames)) if setting.step is not None else 1
@@ -266,7 +275,7 @@ def choose_steps(nets: Nets, settings: list[Corde]) -> None:
 
 
 def _stable_steps(n: Nets, r: int) -> tuple[float, float]:
-    """Steps at which points and frames are stable, by Gershgorin's circles: h^2 k / m + 2 h c / m < 4."""
+    """s, longest stable steps of points and frames, by Gershgorin circles: h^2 k / m + 2 h c / m < 4."""
     edges, elements = slice(n.edges[r], n.edges[r + 1]), slice(n.elements[r], n.elements[r + 1])
     length, kappa = n.length[edges], n.kappa[edges]
     gamma_t, gamma_r = n.gamma[r]
@@ -284,15 +293,15 @@ def _stable_steps(n: Nets, r: int) -> tuple[float, float]:
     turning, rubbing = turning[edges], rubbing[edges]
     turning[:, :2] += (length * kappa)[:, None]
     inertia = n.inertia[edges]
-    n.heavy[points] = stiff[points]
-    n.heavy_frame[edges] = turning + length[:, None] * kappa[:, None]
+    n.fictitious_mass[points] = stiff[points]
+    n.fictitious_inertia[edges] = turning + length[:, None] * kappa[:, None]
     second = _largest_step((turning / inertia).ravel(), (rubbing[:, None] / inertia).ravel())
     return first, second
 
 
 def _largest_step(square: Array, rate: Array) -> float:
-    """The largest h with h^2 square + 2 h rate = 4, made safe."""
+    """s, the largest h with h^2 square + 2 h rate = 4, times the safety factor."""
     if not len(square):
         return math.inf
-    with np.errstate(divide="ignore"):  # what nothing moves is stable at any step
-        return SAFE * float((4.0 / (rate + np.sqrt(rate**2 + 4.0 * square))).min())
+    with np.errstate(divide="ignore"):  # motion without stiffness is stable for any step
+        return SAFETY * float((4.0 / (rate + np.sqrt(rate**2 + 4.0 * square))).min())

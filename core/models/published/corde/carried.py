@@ -1,10 +1,10 @@
-"""Explicit nets and rigid bodies that carry each other.
+"""Coupling of explicit nets and rigid bodies.
 
-Nets and bodies that hang together make an assembly. In every step of its frames all of it moves as if nothing was tied, and is then
-put where the ties' conditions c hold: by
+Connected nets and bodies form an assembly. In every step of its frames all parts move uncoupled, and are then projected onto
+the ties' conditions c = 0 by
     d = M^-1 C^T f,  y = B^-1 D^T f,    (C M^-1 C^T + D B^-1 D^T) f = -c,
-with the masses M of points and frames, B of bodies. What is put right in a step of length h is speed, too: d / h and y / h. So no
-momentum comes of it, and bodies may be as light or heavy as one likes.
+with the masses M of points and frames and B of bodies. A correction in a step of length h also changes the velocities, by d / h
+and y / h. This preserves momentum for any mass ratio.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ from ....describe.attachment import Attachment
 from ....describe.scene import Entry
 from ....errors import Array, Ints
 from ....maths.linalg.dense import factor_dense, solve_dense
+from ....maths.linalg.small import get4, put4
 from ...elastic.arrays import Graph
 from ...report import FAILURES, HALVINGS, ITERATIONS
-from .arrays import Block
-from .forces import first_director, load, turned
-from .stepping import MOST_HALVINGS, copy_state, push_points, stay, turn_frames
+from .arrays import Arrays
+from .forces import first_director, turned
+from .stepping import MOST_HALVINGS, copy_state, step_frames, step_points, stop_net
 
 
 class Carried(NamedTuple):
@@ -46,12 +47,12 @@ class Carried(NamedTuple):
     ties: Ties  # sorted by assembly
     edge: Ints  # (K,)
     every: Ints  # (K,) 0, 1, ...
-    net_of: Ints  # (A + 1,) ranges of the lists: nets, bodies and ties of an assembly
+    net_of: Ints  # (A + 1,) ranges of nets of an assembly; body_of and tie_of likewise
     body_of: Ints  # (A + 1,)
     tie_of: Ints  # (A + 1,)
     net: Ints
     body: Ints
-    start: Array  # (K, 3) of the tied edges
+    start: Array  # (K, 3) m, of the tied edges
     end: Array  # (K, 3)
     director: Array  # (K, 3)
     no_force: Array  # (K, 6)
@@ -62,14 +63,14 @@ class Carried(NamedTuple):
 
 
 def carry(
-    b: Block,
+    b: Arrays,
     graph: Graph,
     entries: Sequence[Entry],
     attachments: Sequence[tuple[int, Attachment]],
     block: BodyBlock,
     impulse: Array,
 ) -> Carried:
-    """`attachments` come with the number of their net."""
+    """`attachments` come with the index of their net."""
     groups = groups_of(len(entries), block, attachments)
     group_of = {net: k for k, (nets, _) in enumerate(groups) for net in nets}
     ordered = sorted(attachments, key=lambda pair: group_of[pair[0]])
@@ -79,7 +80,7 @@ def carry(
         + graph.vertices[[net for net, _ in ordered]]
     )
     at = np.array([one.at for _, one in ordered])
-    at = np.where(graph.tail[edge] == tail, at, 1.0 - at)  # chains may run through an edge backwards
+    at = np.where(graph.tail[edge] == tail, at, 1.0 - at)  # chains may traverse an edge backwards
     count = len(ordered)
     c = Carried(
         bodies=explicit_bodies(block),
@@ -107,15 +108,16 @@ def carry(
     return c._replace(matrix=np.zeros((size, size)), force=np.zeros(size))
 
 
-def _edges(b: Block, graph: Graph, edge: Ints) -> tuple[Array, Array, Array]:
+def _edges(b: Arrays, graph: Graph, edge: Ints) -> tuple[Array, Array, Array]:
     x, y, z, w = b.state.q[edge].T
     director = np.stack([x * x - y * y - z * z + w * w, 2 * (x * y + z * w), 2 * (x * z - y * w)], axis=1)
     return b.state.r[graph.tail[edge]], b.state.r[graph.head[edge]], director
 
 
 @kernel
-def step_carried_cordes(b: Block, saved: Block, c: Carried, before: Array, h: float, first: int, last: int) -> None:
-    """Moves assemblies first ... last - 1 by h, as `step_cordes` moves nets. `before` (B, 18) is where bodies are."""
+def step_carried_cordes(b: Arrays, saved: Arrays, c: Carried, before: Array, h: float, first: int, last: int) -> None:
+    """Advances assemblies first ... last - 1 by h, as `step_cordes` does for nets. `before` (B, 18) is the initial state of the
+    bodies."""
     n, report = b.nets, b.work.report
     for a in range(first, last):
         steps, parts = 1, 1
@@ -137,7 +139,7 @@ def step_carried_cordes(b: Block, saved: Block, c: Carried, before: Array, h: fl
                 copy_state(saved, c.net[m], True)
                 report[c.net[m], HALVINGS if attempt < MOST_HALVINGS else FAILURES] += 1.0
                 if attempt == MOST_HALVINGS:
-                    stay(b, c.net[m])
+                    stop_net(b, c.net[m])
             for m in range(c.body_of[a], c.body_of[a + 1]):
                 _put_body(c.bodies, before, c.body[m], 0.0 if attempt == MOST_HALVINGS else 1.0)
             steps *= 2
@@ -155,19 +157,19 @@ def _put_body(bodies: Bodies, before: Array, k: int, speed: float) -> None:
 
 
 @part
-def _step(b: Block, c: Carried, a: int, whole: float, number: int, steps: int, parts: int) -> bool:
-    """Step `number` of the assembly, of `steps` that make up the whole."""
+def _step(b: Arrays, c: Carried, a: int, whole: float, number: int, steps: int, parts: int) -> bool:
+    """Step `number` of the assembly, of `steps` that make up the time `whole`."""
     bodies = c.bodies
     good = True
     for m in range(c.net_of[a], c.net_of[a + 1]):
-        good = good and push_points(b, c.net[m], whole / steps)
+        good = good and step_points(b, c.net[m], whole / steps)
     for p in range(parts):
         if not good:
             break
         h = whole / (steps * parts)
         at = (number * parts + p + 1.0) / (steps * parts)
         for m in range(c.net_of[a], c.net_of[a + 1]):
-            good = good and turn_frames(b, c.net[m], h, at)
+            good = good and step_frames(b, c.net[m], h, at)
         for m in range(c.body_of[a], c.body_of[a + 1]):
             k = c.body[m]
             if bodies.kinematic[k]:
@@ -177,18 +179,18 @@ def _step(b: Block, c: Carried, a: int, whole: float, number: int, steps: int, p
                 for j in range(3):
                     bodies.before_rotation[k, i, j] = bodies.rotation[k, i, j]
             fly(bodies, k, h)
-        good = good and _tie(b, c, a, h)
+        good = good and _project_ties(b, c, a, h)
     return good
 
 
 @part
-def _tie(b: Block, c: Carried, a: int, h: float) -> bool:
-    """Puts the ties of an assembly right. False if that can't be."""
+def _project_ties(b: Arrays, c: Carried, a: int, h: float) -> bool:
+    """Projects an assembly onto its ties' conditions. Returns False if the matrix is singular."""
     n, state, ties, bodies, out, matrix = b.nets, b.state, c.ties, c.bodies, c.conditions, c.matrix
     first, count = c.tie_of[a], c.tie_of[a + 1] - c.tie_of[a]
     for t in range(first, first + count):
         j = c.edge[t]
-        d = first_director(load(state.q, j))
+        d = first_director(get4(state.q, j))
         for i in range(3):
             c.start[t, i], c.end[t, i], c.director[t, i] = state.r[n.tail[j], i], state.r[n.head[j], i], d[i]
     measure(
@@ -201,7 +203,7 @@ def _tie(b: Block, c: Carried, a: int, h: float) -> bool:
             c.force[6 * s + i] = -out.amiss[s, i]
             if i >= ties.conditions[first + s]:
                 matrix[6 * s + i, 6 * s + i] = 1.0
-            # A condition that nothing can meet, because both sides are held, is left to nobody.
+            # A condition that can't be satisfied, because both sides are prescribed, is ignored.
             matrix[6 * s + i, 6 * s + i] = max(matrix[6 * s + i, 6 * s + i] * (1.0 + 1e-10), 1e-300)
     if not factor_dense(matrix, 6 * count):
         return False
@@ -213,8 +215,8 @@ def _tie(b: Block, c: Carried, a: int, h: float) -> bool:
 
 
 @part
-def _lightness(b: Block, j: int, k: int) -> tuple[int, float]:
-    """Of coordinate k of a segment: which point it belongs to (-1: the turn about it), one over its mass."""
+def _inverse_mass(b: Arrays, j: int, k: int) -> tuple[int, float]:
+    """Coordinate k of a segment: its point (-1: rotation about the segment) and inverse mass."""
     n = b.nets
     if k == 6:
         return -1, 0.0 if n.framed[j] else 1.0 / n.inertia[j, 2]
@@ -223,8 +225,8 @@ def _lightness(b: Block, j: int, k: int) -> tuple[int, float]:
 
 
 @part
-def _couple(b: Block, c: Carried, first: int, s: int, t: int) -> None:
-    """The block of two ties in the matrix: how a force in one condition moves what the other looks at."""
+def _couple(b: Arrays, c: Carried, first: int, s: int, t: int) -> None:
+    """Block of two ties in the matrix: the effect of a force in one condition on the other condition."""
     by_edge, by_body, bodies = c.conditions.by_edge, c.conditions.by_body, c.bodies
     one, other = c.edge[first + s], c.edge[first + t]
     k = c.ties.body[first + s]
@@ -234,14 +236,14 @@ def _couple(b: Block, c: Carried, first: int, s: int, t: int) -> None:
         for j in range(6):
             c.matrix[6 * s + i, 6 * t + j] = 0.0
     for u in range(7):
-        place, light = _lightness(b, one, u)
+        place, inverse_mass = _inverse_mass(b, one, u)
         for v in range(7):
             if u == v if u == 6 or v == 6 else u % 3 == v % 3:
-                there, _ = _lightness(b, other, v)
+                there, _ = _inverse_mass(b, other, v)
                 if place == there and (place >= 0 or one == other):
                     for i in range(rows):
                         for j in range(columns):
-                            c.matrix[6 * s + i, 6 * t + j] += by_edge[s, i, u] * light * by_edge[t, j, v]
+                            c.matrix[6 * s + i, 6 * t + j] += by_edge[s, i, u] * inverse_mass * by_edge[t, j, v]
     if not same_body:
         return
     for j in range(columns):
@@ -257,21 +259,21 @@ def _couple(b: Block, c: Carried, first: int, s: int, t: int) -> None:
 
 
 @part
-def _move_edge(b: Block, c: Carried, first: int, t: int, h: float) -> None:
+def _move_edge(b: Arrays, c: Carried, first: int, t: int, h: float) -> None:
     state, by_edge = b.state, c.conditions.by_edge
     j = c.edge[first + t]
     for u in range(7):
         push = 0.0
         for i in range(6):
             push += by_edge[t, i, u] * c.force[6 * t + i]
-        place, light = _lightness(b, j, u)
-        way = light * push
+        place, inverse_mass = _inverse_mass(b, j, u)
+        way = inverse_mass * push
         if place >= 0:
             state.r[place, u % 3] += way
             state.v[place, u % 3] += way / h
         else:
             state.w[j, 2] += way / h
-            state.q[j, 0], state.q[j, 1], state.q[j, 2], state.q[j, 3] = turned(load(state.q, j), (0.0, 0.0, way))
+            put4(state.q, j, turned(get4(state.q, j), (0.0, 0.0, way)))
 
 
 @part

@@ -1,49 +1,97 @@
-"""Steps of explicit nets that others push: the free step is taken, and pushes then move what they push against its mass alone.
+"""Coupled steps of explicit nets: a free step is taken, and contact forces then move the points against their mass alone.
 
-So the potential is (x - x_free) M (x - x_free) / (2 h^2), with the angle of each segment about its tangent as a further
-unknown; what stiffens an edge goes into a sparse matrix with the pattern of the net."""
+The potential is (x - x_free) M (x - x_free) / (2 h^2), with the angle of each segment about its tangent as a further unknown.
+Stiffnesses of edges are assembled in a sparse matrix with the pattern of the net.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from ....compile.jit import kernel
 from ....errors import Array
+from ....maths.linalg.small import get4, put4
 from ....maths.linalg.sparse_factor import Pattern, factor, solve
-from .arrays import Block, Ints
-from .forces import load, turned
+from ....maths.linalg.sparse_order import Finder, stack_size
+from ...elastic.arrays import Graph
+from ...elastic.build_nets import make_pattern
+from ...elastic.plan import Plan
+from .arrays import Arrays, Ints
+from .forces import turned
 
 MOST_ATTEMPTS = 6
 
 
 class System(NamedTuple):
-    """In the unknowns x y z of the points, then theta of the segments, net by net."""
+    """Linear system in the unknowns x y z of the points, then theta of the segments, net by net."""
 
     unknowns: Ints  # (R + 1,)
-    x: Ints  # (V,) the first unknown of a point
+    x: Ints  # (V,) first unknown of a point
     theta: Ints  # (E,)
-    free: Array  # (n,) where the free step ends
+    free: Array  # (n,) end of the free step
     now: Array  # (n,)
-    base: Array  # (n,) where the last move began
+    base: Array  # (n,) start of the last move
     mass: Array  # (n,)
-    unit: Array  # (n,) one over what its size is compared with
+    unit: Array  # (n,) one over the reference length of the unknown
     held: NDArray[bool_]  # (n,)
     gradient: Array  # (n,)
     trial: Array  # (n,)
-    ordered: Array  # (n,)
-    diagonal: Ints  # (n,)
-    of_edge: Ints  # (E, 28)
+    ordered: Array  # (n,) in elimination order
+    diagonal: Ints  # (n,) matrix entries
+    of_edge: Ints  # (E, 28) matrix entries
     values: Array
     stack: Array
     pattern: Pattern
 
 
+def make_system(b: Arrays, graph: Graph, plans: list[Plan]) -> System:
+    """Allocates the system of coupled steps."""
+    n = int(graph.unknowns[-1])
+    pattern, _ = make_pattern(plans, graph, elements=False)
+    finder = Finder(pattern)
+    mass, unit, held = np.zeros(n), np.ones(n), np.zeros(n, dtype=np.bool_)
+    shortest = np.full(len(graph.x), np.inf)
+    for ends in (graph.tail, graph.head):
+        np.minimum.at(shortest, ends, b.nets.length)
+    for c in range(3):
+        mass[graph.x + c], unit[graph.x + c], held[graph.x + c] = b.nets.mass, 1.0 / shortest, b.nets.held
+    mass[graph.theta], held[graph.theta] = b.nets.inertia[:, 2], b.nets.framed
+    three = np.arange(3)
+    of = np.concatenate(
+        [graph.x[graph.tail][:, None] + three, graph.theta[:, None], graph.x[graph.head][:, None] + three], axis=1
+    )
+    of = np.where(held[of], -1, of)
+    pairs = [(row, column) for row in range(7) for column in range(row + 1)]
+    every = np.arange(n)
+    free, now, base, gradient, trial, ordered = (np.zeros(n) for _ in range(6))
+    return System(
+        unknowns=graph.unknowns,
+        x=graph.x,
+        theta=graph.theta,
+        free=free,
+        now=now,
+        base=base,
+        mass=mass,
+        unit=unit,
+        held=held,
+        gradient=gradient,
+        trial=trial,
+        ordered=ordered,
+        diagonal=finder.entries(every, every),
+        of_edge=finder.entries(of[:, [p for p, _ in pairs]], of[:, [p for _, p in pairs]]),
+        values=np.zeros(int(pattern.panel[-1])),
+        stack=np.zeros(stack_size(pattern)),
+        pattern=pattern,
+    )
+
+
 @kernel
-def begin_cordes(b: Block, s: System, chosen: NDArray[int64]) -> None:
-    """Where the free step has taken the nets is where the coupled one begins."""
+def begin_cordes(b: Arrays, s: System, chosen: NDArray[int64]) -> None:
+    """Starts a coupled step from the end of the free step."""
     for r in chosen:
         for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
             for c in range(3):
@@ -56,7 +104,7 @@ def begin_cordes(b: Block, s: System, chosen: NDArray[int64]) -> None:
 
 @kernel
 def linearise_cordes(
-    b: Block,
+    b: Arrays,
     s: System,
     force: Array,
     stiffness: Array,
@@ -118,13 +166,13 @@ def weigh_cordes(s: System, chosen: NDArray[int64], longest: Array, slope: Array
         for k in range(s.unknowns[r], s.unknowns[r + 1]):
             change += s.gradient[k] * s.trial[k]
             size = abs(s.trial[k]) * s.unit[k]
-            largest = size if not size <= largest else largest  # a NaN comes through
+            largest = size if not size <= largest else largest  # propagates NaN
         longest[r], slope[r] = largest, change
 
 
 @kernel
-def move_cordes(b: Block, s: System, chosen: NDArray[int64], sizes: Array, forward: bool) -> None:
-    """Moves by the step vector; or back to a part of the way."""
+def move_cordes(b: Arrays, s: System, chosen: NDArray[int64], sizes: Array, forward: bool) -> None:
+    """Moves by the step vector (`forward`), or reduces the last move to fractions sizes (R,)."""
     for r in chosen:
         for k in range(s.unknowns[r], s.unknowns[r + 1]):
             if forward:
@@ -138,8 +186,8 @@ def move_cordes(b: Block, s: System, chosen: NDArray[int64], sizes: Array, forwa
 
 
 @kernel
-def finish_cordes(b: Block, s: System, chosen: NDArray[int64], h: float, creep: bool) -> None:
-    """What was pushed has the speed of the push on top; with `creep` none."""
+def finish_cordes(b: Arrays, s: System, chosen: NDArray[int64], h: float, creep: bool) -> None:
+    """Adds the velocity change of the contact forces; with `creep` all velocities become zero."""
     state = b.state
     for r in chosen:
         for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
@@ -150,7 +198,7 @@ def finish_cordes(b: Block, s: System, chosen: NDArray[int64], h: float, creep: 
             turn = s.now[s.theta[j]]
             state.w[j, 2] += turn / h
             if turn != 0.0:
-                state.q[j, 0], state.q[j, 1], state.q[j, 2], state.q[j, 3] = turned(load(state.q, j), (0.0, 0.0, turn))
+                put4(state.q, j, turned(get4(state.q, j), (0.0, 0.0, turn)))
             if creep:
                 for c in range(3):
                     state.w[j, c] = 0.0

@@ -1,8 +1,8 @@
-"""Forces on the points and torques on the frames of CoRdE; numbers in brackets are the equations of the paper.
+"""Forces on points and torques on frames of CoRdE; numbers in parentheses are equations of Spillmann and Teschner 2009.
 
-A quaternion q = (q1, q2, q3, q4) has the scalar last. The vectors B_k q are an orthonormal base of what is across q: q turned at
-the rate omega (in its own frame) changes by sum of omega_k B_k q / 2, and a force f on q is the torque B_k q . f / 2 about the
-k-th axis.
+A quaternion q = (q1, q2, q3, q4) has the scalar last. The vectors B_k q are an orthonormal basis of the complement of q: q
+rotating at the rate omega (in its own frame) changes by the sum of omega_k B_k q / 2, and a force f on q is the torque B_k q .
+f / 2 about the k-th axis.
 """
 
 from __future__ import annotations
@@ -10,15 +10,9 @@ from __future__ import annotations
 import math
 
 from ....compile.jit import part
-from ....errors import Array
 from ....maths.geometry.frames import Vector, cross, dot
 
 Quaternion = tuple[float, float, float, float]
-
-
-@part
-def load(q: Array, i: int) -> Quaternion:
-    return (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
 
 
 @part
@@ -50,7 +44,7 @@ def third_director(q: Quaternion) -> Vector:
 
 @part
 def to_frame(q: Quaternion, a: Vector) -> Vector:
-    """A vector of space, in the frame of a unit quaternion."""
+    """A vector in world space, expressed in the frame of a unit quaternion."""
     x, y, z, w = q
     v = (-x, -y, -z)
     b = cross(v, a)
@@ -66,7 +60,7 @@ def to_space(q: Quaternion, a: Vector) -> Vector:
 
 @part
 def turned(q: Quaternion, w: Vector) -> Quaternion:
-    """q after a turn by the small rotation w in its own frame, (22), normalised."""
+    """q after a small rotation w in its own frame, (22), normalised."""
     a, b, c = times_b(0, q), times_b(1, q), times_b(2, q)
     x, y, z = 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]
     p = (
@@ -81,7 +75,8 @@ def turned(q: Quaternion, w: Vector) -> Quaternion:
 
 @part
 def segment_force(e: Vector, dv: Vector, length: float, stretch: float, gamma_t: float) -> Vector:
-    """On the head of a segment e with relative velocity dv (minus that on its tail): stretching (18) and friction (23, 24)."""
+    """N, force on the head of a segment e with relative velocity dv (minus that on its tail): stretching (18) and friction (23,
+    24)."""
     long = math.sqrt(dot(e, e))
     square = length * length
     # -dD/dv of D = l / 2 gamma_t |v_rel|^2, v_rel = e (dv.e) / l^3.
@@ -92,8 +87,8 @@ def segment_force(e: Vector, dv: Vector, length: float, stretch: float, gamma_t:
 
 @part
 def constraint(e: Vector, q: Quaternion, length: float, kappa: float) -> tuple[Vector, Vector]:
-    """The constraint that keeps the third director along the segment, l kappa (1 - t.d3) by (16): the force on its head (minus that
-    on its tail), l kappa (d3 - (t.d3) t) / |e|, and the torque on its frame (in that frame), l kappa d3 x t."""
+    """Constraint that aligns the third director with the segment, with the energy l kappa (1 - t.d3) by (16): the force on its
+    head (minus that on its tail), l kappa (d3 - (t.d3) t) / |e|, and the torque on its frame (in that frame), l kappa d3 x t."""
     f = 1.0 / math.sqrt(dot(e, e))
     t = (f * e[0], f * e[1], f * e[2])
     d3 = third_director(q)
@@ -106,15 +101,15 @@ def constraint(e: Vector, q: Quaternion, length: float, kappa: float) -> tuple[V
 
 @part
 def strains(a: Quaternion, b: Quaternion, reach: float) -> Vector:
-    """u_k of (19): B_k (a + b) . (b - a) / l, which is 2 B_k a . b / l."""
+    """u_k of (19): B_k (a + b) . (b - a) / l = 2 B_k a . b / l."""
     f = 2.0 / reach
     return (f * dot4(times_b(0, a), b), f * dot4(times_b(1, a), b), f * dot4(times_b(2, a), b))
 
 
 @part
 def bending_pull(q: Quaternion, other: Quaternion, s: Vector, sign: float) -> Vector:
-    """The torque on q (in its own frame) of an orientation element with stresses s_k = K_k (u_k - rest): from
-    -dV/dq = -sign 2 sum of s_k B_k other, by (21)."""
+    """Torque on q (in its own frame) of an orientation element with stresses s_k = K_k (u_k - rest): from -dV/dq = -sign 2 sum
+    of s_k B_k other, by (21)."""
     f0, f1, f2 = times_b(0, other), times_b(1, other), times_b(2, other)
     f = (
         s[0] * f0[0] + s[1] * f1[0] + s[2] * f2[0],

@@ -1,4 +1,4 @@
-"""How explicit nets are strained, for whoever wants to show it. Plain NumPy: it is asked for once a frame at most."""
+"""Strains of explicit nets for display, in NumPy because they are needed at most once a frame."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _B = np.array(
 
 
 def strains_of_segments(nets: Nets, state: State) -> Array:
-    """(E, 3) stretch, bending (1/m) and twist (rad/m) beyond the natural ones: of bending and twist the mean of the orientation
-    elements a segment is part of. As the model knows them, angles by their sines."""
+    """(E, 3) stretch, bending (1/m) and twist (rad/m) relative to the natural shape: for bending and twist the mean over the
+    orientation elements of a segment. Angles are represented by their sines, as in the model."""
     count = len(nets.tail)
     out = np.zeros((count, 3))
     out[:, 0] = np.linalg.norm(state.r[nets.head] - state.r[nets.tail], axis=1) / nets.length - 1.0
     u = _strains_of_elements(nets, state)
     number = np.zeros(count)
     for ends in (nets.a, nets.b):
-        real = ends < count  # the others are held frames
+        real = ends < count  # the others are prescribed frames
         out[:, 1] += np.bincount(ends[real], np.hypot(u[real, 0], u[real, 1]), count)
         out[:, 2] += np.bincount(ends[real], u[real, 2], count)
         number += np.bincount(ends[real], minlength=count)
@@ -36,7 +36,7 @@ def strains_of_segments(nets: Nets, state: State) -> Array:
 
 
 def _strains_of_elements(nets: Nets, state: State) -> Array:
-    """(L, 3) u_k of (19) beyond the natural ones."""
+    """(L, 3) u_k of (19) minus the natural strains."""
     a = _end(state.q, nets.a, nets.turned_a)
     b = _end(state.q, nets.b, nets.turned_b)
     cosine, sine = nets.roll.T

@@ -1,4 +1,6 @@
-"""Steps of CoRdE: semi-implicit Euler for the points, and for the frames in steps as long or shorter (section V)."""
+"""Time steps of CoRdE: semi-implicit Euler for the points, and for the frames in equal or shorter steps (Spillmann and Teschner
+2009, section V).
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from ....compile.jit import kernel, part
 from ....errors import Array
 from ....forces.air import cylinder_coefficients
 from ....maths.geometry.frames import dot
+from ....maths.linalg.small import get4, put4
 from ...report import FAILURES, HALVINGS, ITERATIONS
-from .arrays import Block
+from .arrays import Arrays
 from .forces import (
     Quaternion,
     bending_pull,
     constraint,
-    load,
     segment_force,
     strains,
     third_director,
@@ -28,15 +30,15 @@ from .forces import (
 )
 
 MOST_HALVINGS = 6
-SHORTEST, LONGEST = 1e-3, 30.0  # of a segment, relative to its length: what is beyond has come apart
+# bounds of a segment's length relative to its rest length; beyond them the step has failed
+SHORTEST, LONGEST = 1e-3, 30.0
 
 
 @kernel
-def step_cordes(b: Block, saved: Block, h: float, skip: NDArray[bool_], first: int, last: int) -> None:
-    """Moves nets first ... last - 1 but those to skip by h, in as many steps as they need. Never raises, never gives a NaN: what
-    flies apart is tried again in shorter steps, and if nothing helps stays where it is, without speed.
-
-    `saved` is the block with the place where the beginning is kept."""
+def step_cordes(b: Arrays, saved: Arrays, h: float, skip: NDArray[bool_], first: int, last: int) -> None:
+    """Advances nets first ... last - 1 except those in `skip` by h, in as many steps as they need. Never raises and never
+    produces NaN: a failed attempt is repeated with shorter steps, and finally only prescribed motion advances, with zero
+    velocities. `saved` is the block with the rollback state."""
     n, report = b.nets, b.work.report
     for r in range(first, last):
         if skip[r]:
@@ -56,15 +58,15 @@ def step_cordes(b: Block, saved: Block, h: float, skip: NDArray[bool_], first: i
             copy_state(saved, r, True)
             if attempt == MOST_HALVINGS:
                 report[r, FAILURES] += 1.0
-                stay(b, r)
+                stop_net(b, r)
             else:
                 report[r, HALVINGS] += 1.0
                 steps *= 2
 
 
 @part
-def copy_state(b: Block, r: int, back: bool) -> None:
-    """The state of net r into the saved one, or back. Held quaternions follow from the holds."""
+def copy_state(b: Arrays, r: int, back: bool) -> None:
+    """Copies the state of net r to the saved state, or `back`. Prescribed quaternions are not part of it."""
     source, target = (b.saved, b.state) if back else (b.state, b.saved)
     for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
         for c in range(3):
@@ -77,13 +79,13 @@ def copy_state(b: Block, r: int, back: bool) -> None:
 
 
 @kernel
-def copy_nets(b: Block, chosen: NDArray[int64], back: bool) -> None:
+def copy_nets(b: Arrays, chosen: NDArray[int64], back: bool) -> None:
     for r in chosen:
         copy_state(b, r, back)
 
 
 @part
-def stay(b: Block, r: int) -> None:
+def stop_net(b: Arrays, r: int) -> None:
     for i in range(b.nets.vertices[r], b.nets.vertices[r + 1]):
         for c in range(3):
             b.state.v[i, c] = 0.0
@@ -95,8 +97,8 @@ def stay(b: Block, r: int) -> None:
 
 
 @part
-def _held_quaternion(b: Block, k: int, at: float) -> None:
-    """On the way from the beginning to the end of the step."""
+def _held_quaternion(b: Arrays, k: int, at: float) -> None:
+    """Prescribed quaternion at fraction `at` of the step."""
     hold, q = b.holds.q, b.state.q
     sign = 1.0 if dot4_rows(hold, k) >= 0.0 else -1.0
     square = 0.0
@@ -114,22 +116,22 @@ def dot4_rows(a: Array, k: int) -> float:
 
 
 @part
-def _step(b: Block, r: int, h: float, at: float) -> bool:
-    """One step; `at` is the part of the way that holds have gone at its end.
+def _step(b: Arrays, r: int, h: float, at: float) -> bool:
+    """One step; `at` is the fraction of the prescribed motion at its end.
 
-    Weight, stretching and its friction act on the points once; then constraint, bending and twisting in the steps of the frames, in
-    which points and frames move together: so what the constraint does to one it does to the other, and no energy comes of it."""
-    good = push_points(b, r, h)
+    Weight, stretching and its friction act on the points once. Constraint, bending and twisting act in the steps of the frames,
+    in which points and frames move together, so that the constraint exchanges energy between them without creating any."""
+    good = step_points(b, r, h)
     parts = b.nets.substeps[r]
     before = at - h / b.work.span[r]
     for k in range(parts):
-        good = good and turn_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts)
+        good = good and step_frames(b, r, h / parts, before + (at - before) * (k + 1.0) / parts)
     return good
 
 
 @part
-def push_points(b: Block, r: int, h: float) -> bool:
-    """What points get of weight, air, stretching and its friction. False if a segment has come apart."""
+def step_points(b: Arrays, r: int, h: float) -> bool:
+    """Applies weight, air drag, stretching and its friction to the points. Returns False if a segment has come apart."""
     n, state, work = b.nets, b.state, b.work
     x, v, force = state.r, state.v, work.force
     tail, head, length, mass = n.tail, n.head, n.length, n.mass
@@ -145,7 +147,7 @@ def push_points(b: Block, r: int, h: float) -> bool:
         e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
         dv = (v[k, 0] - v[i, 0], v[k, 1] - v[i, 1], v[k, 2] - v[i, 2])
         ratio = math.sqrt(dot(e, e)) / length[j]
-        good = good and SHORTEST < ratio < LONGEST  # a NaN is no good
+        good = good and SHORTEST < ratio < LONGEST  # also False for NaN
         f = segment_force(e, dv, length[j], n.stretch[j], n.gamma[r, 0])
         for c in range(3):
             force[k, c] += f[c]
@@ -160,8 +162,8 @@ def push_points(b: Block, r: int, h: float) -> bool:
 
 
 @part
-def _place_held(b: Block, r: int, h: float, at: float) -> None:
-    """What is held, at a part of its way."""
+def _place_held(b: Arrays, r: int, h: float, at: float) -> None:
+    """Prescribed positions and frames at fraction `at` of the step."""
     n, x, v, hold = b.nets, b.state.r, b.state.v, b.holds.position
     for i in range(n.vertices[r], n.vertices[r + 1]):
         if n.held[i]:
@@ -178,8 +180,8 @@ def _place_held(b: Block, r: int, h: float, at: float) -> None:
 
 
 @part
-def add_torques(b: Block, r: int) -> None:
-    """Forces of the constraint on the points, torques of constraint, bending, twisting and friction on the frames."""
+def add_torques(b: Arrays, r: int) -> None:
+    """Forces of the constraint on the points; torques of constraint, bending, twisting and friction on the frames."""
     n, state, force, torque = b.nets, b.state, b.work.force, b.work.torque
     x, q, w, edges = state.r, state.q, state.w, len(b.nets.length)
     gamma_r, roll = n.gamma[r, 1], n.roll
@@ -189,7 +191,7 @@ def add_torques(b: Block, r: int) -> None:
     for j in range(n.edges[r], n.edges[r + 1]):
         i, k = n.tail[j], n.head[j]
         way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
-        f, g = constraint(way, load(q, j), n.length[j], n.kappa[j])
+        f, g = constraint(way, get4(q, j), n.length[j], n.kappa[j])
         for c in range(3):
             force[k, c] += f[c]
             force[i, c] -= f[c]
@@ -206,22 +208,22 @@ def add_torques(b: Block, r: int) -> None:
             n.stiffness[e, 2] * (sign * u[2] - n.rest[e, 2]),
         )
         pa, pc = bending_pull(a, b_end, s, -sign), bending_pull(b_end, a, s, sign)
-        if gamma_r > 0.0:  # (27): friction compares angular velocities in space
-            va = to_space(load(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
-            vc = to_space(load(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
+        if gamma_r > 0.0:  # (27): friction compares angular velocities in world space
+            va = to_space(get4(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
+            vc = to_space(get4(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
             f = gamma_r / reach
             rub = (f * (vc[0] - va[0]), f * (vc[1] - va[1]), f * (vc[2] - va[2]))
         else:
             rub = (0.0, 0.0, 0.0)
         if i < edges:
             back = -1.0 if n.turned_a[e] else 1.0  # in the frame of the segment itself
-            ra = to_frame(load(q, i), rub)
+            ra = to_frame(get4(q, i), rub)
             torque[i, 0] += pa[0] + ra[0]
             torque[i, 1] += back * pa[1] + ra[1]
             torque[i, 2] += back * pa[2] + ra[2]
         if j < edges:
             back = -1.0 if n.turned_b[e] else 1.0
-            rc = to_frame(load(q, j), rub)
+            rc = to_frame(get4(q, j), rub)
             cosine, sine = roll[e, 0] * roll[e, 0] - roll[e, 1] * roll[e, 1], 2.0 * roll[e, 0] * roll[e, 1]
             torque[j, 0] += cosine * pc[0] - sine * pc[1] - rc[0]
             torque[j, 1] += back * (sine * pc[0] + cosine * pc[1]) - rc[1]
@@ -229,7 +231,7 @@ def add_torques(b: Block, r: int) -> None:
 
 
 @part
-def turn_frames(b: Block, r: int, h: float, at: float) -> bool:
+def step_frames(b: Arrays, r: int, h: float, at: float) -> bool:
     """One step of the frames by (22), and of the points with them."""
     n, q, w, x, v, force, torque = b.nets, b.state.q, b.state.w, b.state.r, b.state.v, b.work.force, b.work.torque
     add_torques(b, r)
@@ -249,27 +251,27 @@ def turn_frames(b: Block, r: int, h: float, at: float) -> bool:
         square = w[j, 0] * w[j, 0] + w[j, 1] * w[j, 1] + w[j, 2] * w[j, 2]
         if not square * h * h < 4.0:  # more than two radians in a step
             return False
-        q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (h * w[j, 0], h * w[j, 1], h * w[j, 2]))
+        put4(q, j, turned(get4(q, j), (h * w[j, 0], h * w[j, 1], h * w[j, 2])))
     _place_held(b, r, h, at)
     return True
 
 
 @part
 def _end(q: Array, i: int, backwards: bool) -> Quaternion:
-    """The quaternion of a segment, run through backwards where it meets the element that way: turned by pi about d1."""
-    return times_b(0, load(q, i)) if backwards else load(q, i)
+    """Quaternion of a segment, rotated by pi about d1 where the element traverses it backwards."""
+    return times_b(0, get4(q, i)) if backwards else get4(q, i)
 
 
 @part
 def _rolled(q: Quaternion, roll: Array, e: int) -> Quaternion:
-    """Turned about its third axis; row e of `roll` has cosine and sine of half the angle."""
+    """q rotated about its third axis; row e of `roll` has cosine and sine of half the angle."""
     b, c, s = times_b(2, q), roll[e, 0], roll[e, 1]
     return (c * q[0] + s * b[0], c * q[1] + s * b[1], c * q[2] + s * b[2], c * q[3] + s * b[3])
 
 
 @part
-def _air(b: Block, r: int) -> None:
-    """Adds the drag of the air to the forces: see forces/air.py."""
+def _air(b: Arrays, r: int) -> None:
+    """Adds the air drag to the forces; see forces/air.py."""
     n, x, v, force, wind = b.nets, b.state.r, b.state.v, b.work.force, b.work.wind
     density = b.work.air[0]
     for j in range(n.edges[r], n.edges[r + 1]):
@@ -293,9 +295,9 @@ def _air(b: Block, r: int) -> None:
 
 
 @kernel
-def relax_cordes(b: Block, steps: int, skip: NDArray[bool_], first: int, last: int) -> None:
-    """Looks for a state of rest: steps of length one in which everything weighs as much as it is held stiffly, and all motion stops
-    whenever it goes uphill."""
+def relax_cordes(b: Arrays, steps: int, skip: NDArray[bool_], first: int, last: int) -> None:
+    """Searches for a state of rest: steps of unit length in which every mass equals the local stiffness, and all motion is
+    stopped whenever its power becomes negative."""
     n, x, v, q, w = b.nets, b.state.r, b.state.v, b.state.q, b.state.w
     force, torque = b.work.force, b.work.torque
     for r in range(first, last):
@@ -329,13 +331,13 @@ def relax_cordes(b: Block, steps: int, skip: NDArray[bool_], first: int, last: i
             keep = 0.0 if power < 0.0 else 1.0
             for i in range(n.vertices[r], n.vertices[r + 1]):
                 for c in range(3):
-                    v[i, c] = keep * v[i, c] + force[i, c] / n.heavy[i]
+                    v[i, c] = keep * v[i, c] + force[i, c] / n.fictitious_mass[i]
                     x[i, c] += v[i, c]
                     largest = max(largest, abs(v[i, c]))
             for j in range(n.edges[r], n.edges[r + 1]):
                 for c in range(3):
-                    w[j, c] = keep * w[j, c] + torque[j, c] / n.heavy_frame[j, c]
-                q[j, 0], q[j, 1], q[j, 2], q[j, 3] = turned(load(q, j), (w[j, 0], w[j, 1], w[j, 2]))
+                    w[j, c] = keep * w[j, c] + torque[j, c] / n.fictitious_inertia[j, c]
+                put4(q, j, turned(get4(q, j), (w[j, 0], w[j, 1], w[j, 2])))
             _place_held(b, r, 1.0, 1.0)
             if not largest > 0.0:
                 break
@@ -346,12 +348,12 @@ def relax_cordes(b: Block, steps: int, skip: NDArray[bool_], first: int, last: i
         if not good:
             copy_state(b, r, True)
             b.work.report[r, FAILURES] += 1.0
-        stay(b, r)
+        stop_net(b, r)
 
 
 @kernel
-def measure_cordes(b: Block) -> None:
-    """Energies of stretching, bending, twisting and of the constraint."""
+def measure_cordes(b: Arrays) -> None:
+    """Energies of stretching, bending, twisting and the constraint."""
     n, x, q = b.nets, b.state.r, b.state.q
     for r in range(len(n.step)):
         stretching = bending = twisting = tied = 0.0
@@ -360,7 +362,7 @@ def measure_cordes(b: Block) -> None:
             way = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
             long = math.sqrt(dot(way, way))
             stretching += 0.5 * n.stretch[j] * n.length[j] * (long / n.length[j] - 1.0) ** 2
-            tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(load(q, j))) / long)
+            tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(get4(q, j))) / long)
         for e in range(n.elements[r], n.elements[r + 1]):
             b_end = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll, e)
             u = strains(_end(q, n.a[e], n.turned_a[e]), b_end, n.reach[e])
@@ -370,20 +372,3 @@ def measure_cordes(b: Block) -> None:
             twisting += half * n.stiffness[e, 2] * (n.sign[e] * u[2] - n.rest[e, 2]) ** 2
         b.work.energy[r, 0], b.work.energy[r, 1] = stretching, bending
         b.work.energy[r, 2], b.work.energy[r, 3] = twisting, tied
-
-
-@kernel
-def forces_here(b: Block, force: Array, torque: Array) -> None:
-    """Elastic forces on points (V, 3) and torques on frames (E, 3) where all nets are, at rest: for tests."""
-    n, x = b.nets, b.state.r
-    for r in range(len(n.step)):
-        add_torques(b, r)
-        for j in range(n.edges[r], n.edges[r + 1]):
-            i, k = n.tail[j], n.head[j]
-            e = (x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2])
-            f = segment_force(e, (0.0, 0.0, 0.0), n.length[j], n.stretch[j], 0.0)
-            for c in range(3):
-                b.work.force[k, c] += f[c]
-                b.work.force[i, c] -= f[c]
-    force[:] = b.work.force
-    torque[:] = b.work.torque

@@ -1,8 +1,8 @@
-"""What `der2008` adds to the arrays of `der`, whose rods, states and holds it shares: a rod as a chain of frames.
+"""RodArrays that `der2008` adds to those of `der`, whose rods, states and holds it shares: a rod as a chain of frames.
 
-A node of the chain is an edge with its frame, or a held frame of a vertex, which is an edge of no length that nothing moves.
-Element k lies between nodes k - 1 and k; on a closed rod the first one lies between the last node and the first. So the energy
-couples only neighbours in the chain, and all matrices are tridiagonal, cyclic for closed rods.
+A node of the chain is an edge with its frame, or the prescribed frame of a vertex, which is represented by a fixed edge of zero
+length. Element k lies between nodes k - 1 and k; on a closed rod the first one lies between the last node and the first. The
+energy couples only neighbours in the chain, so that all matrices are tridiagonal, cyclic for closed rods.
 """
 
 from __future__ import annotations
@@ -16,61 +16,61 @@ from numpy.typing import NDArray
 from ....errors import Array
 from ...elastic.rods import RodArrays
 from ...held_frames import FRAMED, HeldFrames
+from ...state_of_rods import zeros_of
 
 
 class Chain(NamedTuple):
-    """What does not change. Nodes of all rods are numbered through."""
+    """Topology and material: constant during a step. Nodes are numbered consecutively over all rods."""
 
     start: NDArray[np.int64]  # (R + 1,)
-    edge: NDArray[np.int64]  # (K,) the node's edge; -1: a held frame
-    vertex: NDArray[np.int64]  # (K,) where element k sits; of a held frame without element its own vertex
-    slot: NDArray[
-        np.int64
-    ]  # (K,) of element k, as `der` counts them; -1: there is no element before the first node of an open rod
+    edge: NDArray[np.int64]  # (K,) edge of the node; -1: a prescribed frame
+    vertex: NDArray[np.int64]  # (K,) vertex of element k; for a prescribed frame without element its own vertex
+    # (K,) slot of element k as in `der`; -1: no element before the first node of an open rod
+    slot: NDArray[np.int64]
     stiffness: Array  # (K, 5) of the elements' strains
-    rest: Array  # (K, 5) the elements' strains in the natural shape
-    fixed: NDArray[np.bool_]  # (K,) theta is prescribed
-    simple: NDArray[np.bool_]  # (R,) naturally straight and isotropic: the special case of the paper
+    rest: Array  # (K, 5) natural strains of the elements
+    fixed: NDArray[np.bool_]  # (K,) whether theta is prescribed
+    simple: NDArray[np.bool_]  # (R,) naturally straight and isotropic: the paper's special case
 
 
 class Nodes(NamedTuple):
-    """Frames along the chain: u is Bishop's, theta the angle from it to the material frame."""
+    """Frames along the chain: u is the Bishop frame, theta the angle from it to the material frame."""
 
     t: Array  # (K, 3)
     u: Array  # (K, 3)
-    inverse_length: Array  # (K,) 1/|e|, zero of a held frame
-    theta: Array  # (K,) rad; it counts whole turns
-    sine: Array  # (K,) of theta, kept along: angles change by little, and turning is cheaper than asking anew
+    inverse_length: Array  # (K,) 1/|e|; zero for a prescribed frame
+    theta: Array  # (K,) rad; counts whole turns
+    sine: Array  # (K,) of theta, updated incrementally because that is cheaper than evaluating it
     cosine: Array  # (K,)
     lag: Array  # (K,) of prescribed edges: theta without the spin
     kb: Array  # (K, 3) curvature binormal (1) of the elements
     chi: Array  # (K,) 1 + t.t'
-    bishop: Array  # (K, 4) their curvatures (2) in the Bishop frames of both sides, as if theta was zero
-    reference: Array  # (K,) twist of the frames u themselves: zero but across held frames and the seam of a closed rod
+    bishop: Array  # (K, 4) curvatures (2) of the elements in the Bishop frames of both sides, for theta = 0
+    reference: Array  # (K,) twist of the frames u; nonzero only across prescribed frames and the seam of a closed rod
     twist: Array  # (K,) m
     diagonal: Array  # (K,) of the tridiagonal matrix
     beside: Array  # (K,)
     fill: Array  # (K,)
-    step: Array  # (K,) Newton's
+    step: Array  # (K,) Newton step
 
 
 class Motion(NamedTuple):
-    """The centerline while it is stepped."""
+    """The centerline during a step."""
 
     x: Array  # (N, 3)
     v: Array  # (N, 3)
-    before: Array  # (N, 3) x where the step began
+    before: Array  # (N, 3) x at the start of the step
     force: Array  # (N, 3)
-    metric: Array  # (N, 6) inverse of the generalized mass, xx yx yy zx zy zz: what a vertex gives way per impulse
+    metric: Array  # (N, 6) inverse of the generalized mass, xx yx yy zx zy zz
     drag: Array  # (N, 6)
-    gradient: Array  # (N, 3) of the edge's constraint in its end; in its beginning the opposite
-    multiplier: Array  # (N,) of the edge's constraint
+    gradient: Array  # (N, 3) gradient of the edge's constraint with respect to its end; the opposite for its start
+    multiplier: Array  # (N,) Lagrange multiplier of the edge's constraint
     diagonal: Array  # (N,) of the tridiagonal matrix
     beside: Array  # (N,)
     fill: Array  # (N,)
     frames: HeldFrames
-    inner: NDArray[np.int64]  # (R,) how many steps the last free step of a rod was made of
-    most_iterations: NDArray[np.int64]  # (R,) of the projection, in any of them
+    inner: NDArray[np.int64]  # (R,) number of inner steps in the last free step
+    most_iterations: NDArray[np.int64]  # (R,) largest number of projection iterations in an inner step
 
 
 def make_chain(b: RodArrays) -> Chain:
@@ -114,27 +114,16 @@ def make_chain(b: RodArrays) -> Chain:
 
 
 def make_nodes(count: int) -> Nodes:
-    widths = {"t": 3, "u": 3, "kb": 3, "bishop": 4}
-    return Nodes(**{f: np.zeros((count, widths[f]) if f in widths else count) for f in Nodes._fields})
+    return zeros_of(Nodes, (count,), t=(count, 3), u=(count, 3), kb=(count, 3), bishop=(count, 4))
 
 
 def make_motion(n: int, rods: int) -> Motion:
-    def zeros(*shape: int) -> Array:
-        return np.zeros(shape)
-
-    return Motion(
-        x=zeros(n, 3),
-        v=zeros(n, 3),
-        before=zeros(n, 3),
-        force=zeros(n, 3),
-        metric=zeros(n, 6),
-        drag=zeros(n, 6),
-        gradient=zeros(n, 3),
-        multiplier=zeros(n),
-        diagonal=zeros(n),
-        beside=zeros(n),
-        fill=zeros(n),
-        frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
+    vector, number = (n, 3), (n,)
+    zeros = zeros_of(
+        Motion, number, x=vector, v=vector, before=vector, force=vector, metric=(n, 6), drag=(n, 6), gradient=vector
+    )
+    return zeros._replace(
+        frames=HeldFrames(np.zeros(vector), np.zeros(vector), np.zeros(number)),
         inner=np.zeros(rods, dtype=np.int64),
         most_iterations=np.zeros(rods, dtype=np.int64),
     )

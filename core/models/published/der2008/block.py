@@ -1,7 +1,7 @@
 """The `der2008` block: Discrete Elastic Rods as published, behind the protocol of all models.
 
-Its free steps are the paper's. What they can't do, it does with the implicit steps of `der` on the same energy, for rods
-that hardly stretch: steps in which others push the rods, steps to look for rest, and those that would take too many explicit ones.
+Free steps are the paper's. Coupled steps, steps towards a state of rest, and steps that would need too many explicit ones use
+the implicit steps of `der` on the same energy, with an almost inextensible rod.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .stepping import respond, step_rods_explicitly
 
 
 class Der2008Block(RodBlock):
-    """It has an integrator of its own, whichever the simulation asks for."""
+    """Always uses its own integrator, whatever the simulation's setting."""
 
     second_order = False
 
@@ -56,7 +56,7 @@ class Der2008Block(RodBlock):
         self._start = RodState(*(array.copy() for array in b.state)) if damped else None
         self._h = 0.0  # s, length of the last step
         self._entries = entries
-        self._carried: Carried | None = None  # rods that carry bodies, and these
+        self._carried: Carried | None = None  # rods coupled to bodies, with these bodies
         self._carrying = np.zeros(self._rods, dtype=np.bool_)
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
@@ -92,8 +92,9 @@ class Der2008Block(RodBlock):
             self._measured = False
 
     def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, _impulse: Array) -> Flags:
-        """From now on `step_carried` steps rods that are attached to bodies, and these bodies, as published: those of the rods (R,)
-        for which that can be done. `attachments` come with the number of their rod, and are all that concern their bodies."""
+        """Registers rods attached to bodies for `step_carried`, which steps them with their bodies as published. Returns (R,)
+        the rods for which this is possible. `attachments` come with the index of their rod, and include all attachments of
+        their bodies."""
         b, entries = self.arrays, self._entries
         meant = []
         for rods, _ in groups_of(len(entries), bodies, attachments):
@@ -111,7 +112,8 @@ class Der2008Block(RodBlock):
     def step_carried(
         self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
     ) -> None:
-        """Moves what `carry` said by h seconds. Kinematic bodies stay for now: they go their way with all others of the scene."""
+        """Advances the rods and bodies registered by `carry` by h seconds. Kinematic bodies are restored, because the
+        simulation moves them."""
         if self._carried is None:
             return
         b, bodies, block = self._held, self._carried.bodies, self._body_block
@@ -126,7 +128,7 @@ class Der2008Block(RodBlock):
         end_bodies(bodies, before)
 
     def _step_explicitly(self, h: float, count: int, air_density: float, skip: Flags) -> None:
-        """With no steps it only measures."""
+        """With zero steps it only measures."""
         b, chain, nodes, motion, failed = self.arrays, self._chain, self._nodes, self._motion, self._failed
         step = Step(h, max(count, 1), BACKWARD_EULER, air_density, self._projection, 0, 0)
         flat, start, benches, scratch = self.flat, self._start, self._benches, self._scratch
@@ -161,10 +163,10 @@ class Der2008Block(RodBlock):
 
     @property
     def inner_steps(self) -> Ints:
-        """(R,) how many inner steps each rod took in the last free steps."""
+        """(R,) inner steps of each rod in the last free steps."""
         return self._motion.inner
 
     @property
     def most_projections(self) -> Ints:
-        """(R,) the most iterations of the projection that any of the last steps took."""
+        """(R,) largest number of projection iterations in the last steps."""
         return self._motion.most_iterations

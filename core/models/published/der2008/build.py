@@ -1,4 +1,4 @@
-"""From described rods to the arrays of a `der2008` block: those of elastic rods, with the stiffnesses of the paper."""
+"""Builds the arrays of a `der2008` block: those of elastic rods, with the stiffnesses of the paper."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ...elastic.build_rods import build as build_rods
 from ...elastic.rods import RodArrays
 from ...held_frames import INNER
 
-# Implicit steps know no constraints. In them an edge resists being stretched so much more than being bent, EA l^2 / EI, that it
-# keeps its length to about a millionth, and round-off in that length still makes no force to speak of.
-UNYIELDING = 1e5
+# Implicit steps have no inextensibility constraints. Instead EA l^2 / EI is raised to this value, so that an edge keeps
+# its length to about 1e-6 while round-off in that length causes no significant force.
+INEXTENSIBILITY = 1e5
 
 
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
@@ -23,7 +23,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
         rod, first = entry.rod, int(b.rods.start[r])
         m = rod.edge_count
         edges = slice(first, first + m)
-        stiff = UNYIELDING * rod.bend.max(axis=1) / rod.rest_lengths**2
+        stiff = INEXTENSIBILITY * rod.bend.max(axis=1) / rod.rest_lengths**2
         b.rods.stretch[edges] = np.maximum(rod.stretch, stiff)
         # (3): both edges at a vertex have the same share, whatever their lengths.
         inner = np.flatnonzero(b.rods.joint[edges] == INNER)

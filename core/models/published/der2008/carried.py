@@ -1,9 +1,8 @@
-"""Rods and rigid bodies that carry each other (section 8 of the paper): what is tied to what, as arrays for the kernels.
+"""Coupling of rods and rigid bodies (Bergou et al. 2008, section 8): index arrays for the kernels.
 
-A welded edge moves with its body: its two vertices are where the body has them, and so is its material frame. A swivel ties the
-vertices and leaves the frame free, a ball ties one vertex. Rods and bodies that hang together make an assembly, which is
-stepped as one. Bodies are coupled by the rods between them, so that the matrix of an assembly's bodies is sparse; its pattern never
-changes.
+A welded edge moves with its body: both vertices and the material frame follow the body. A swivel ties both vertices and leaves
+the frame free, a ball ties one vertex. Rods and bodies that are connected form an assembly, which is stepped as a whole. Bodies
+are coupled by the rods between them, so that the matrix of an assembly's bodies is sparse with a constant pattern.
 """
 
 from __future__ import annotations
@@ -27,29 +26,30 @@ from .arrays import Chain
 
 
 class Ties(NamedTuple):
-    """Vertices that bodies carry."""
+    """Vertices that follow bodies."""
 
     vertex: Ints  # (T,) row of the block
     body: Ints  # (T,)
-    point: Array  # (T, 3) from the centre of mass, in the body's axes
-    edge: Ints  # (T,) the edge whose length depends on the body's motion; -1: none, both of its vertices are carried or held
-    sign: Array  # (T,) 1 if the vertex is the end of that edge, -1 if it is its beginning
-    reach: Array  # (T, 6) how the edge's constraint changes with the body's motion
-    answer: Array  # (T,) entries of the inverse of the constraints' matrix, while a rod is looked at
+    point: Array  # (T, 3) m, relative to the centre of mass, in body coordinates
+    # (T,) the edge whose length depends on the body's motion; -1: none, both of its vertices are tied or held
+    edge: Ints
+    sign: Array  # (T,) 1 if the vertex is the end of that edge, -1 if it is its start
+    reach: Array  # (T, 6) derivative of the edge's constraint with respect to the body's motion
+    answer: Array  # (T,) entries of the inverse of a rod's constraint matrix
 
 
 class Welds(NamedTuple):
-    """Edges whose material frame a body holds."""
+    """Edges whose material frame follows a body."""
 
-    node: Ints  # (F,) of the chain
+    node: Ints  # (F,) node of the chain
     edge: Ints  # (F,) row of the block
     rod: Ints  # (F,)
     body: Ints  # (F,)
-    director: Array  # (F, 3) first material director, in the body's axes
+    director: Array  # (F, 3) first material director, in body coordinates
 
 
 class Assemblies(NamedTuple):
-    """What hangs together: ranges of the lists."""
+    """Assemblies, as ranges of the lists."""
 
     rods: Ints  # (A + 1,) of rod
     bodies: Ints  # (A + 1,) of body
@@ -57,9 +57,9 @@ class Assemblies(NamedTuple):
     rod: Ints
     body: Ints
     tie_of_rod: Ints  # (R + 1,) of Ties, per rod of the block
-    place: Ints  # (T, T', 6, 6) where pairs of ties of one rod stand in the matrix: see `pair`
-    pair: Ints  # (T + 1,) first pair of each tie; with it come those of all ties of the same rod
-    own: Ints  # (B, 6, 6) where a body's own entries stand
+    place: Ints  # (T, T', 6, 6) entries of pairs of ties of one rod in the matrix, see `pair`
+    pair: Ints  # (T + 1,) first pair of each tie, followed by those with all ties of the same rod
+    own: Ints  # (B, 6, 6) entries of a body's diagonal block
 
 
 class Carried(NamedTuple):
@@ -70,9 +70,9 @@ class Carried(NamedTuple):
     pattern: Pattern  # of the matrices of the assemblies' bodies
     values: Array
     stack: Array
-    order: Array  # right-hand sides in the order of elimination
-    response: Array  # (N,) of the edges' multipliers
-    tension: Array  # (N,) N, in the edges
+    order: Array  # right-hand sides in elimination order
+    response: Array  # (N,) multipliers of the edges
+    tension: Array  # (N,) N, of the edges
 
 
 def _vertices(one: Attachment, entry: Entry) -> tuple[int, ...]:
@@ -85,8 +85,8 @@ def _vertices(one: Attachment, entry: Entry) -> tuple[int, ...]:
 def can_carry(
     entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]], held: NDArray[bool_], start: Ints
 ) -> bool:
-    """Whether rods that hang together can be stepped as published: they have no internal damping, balls sit at ends of rods, and
-    between what bodies carry, or holds hold (N,), there is a free vertex."""
+    """Whether connected rods can be stepped as published: they have no internal damping, balls are at ends of rods, and there
+    is a free vertex between any two tied or held (N,) parts."""
     carried: dict[tuple[int, int], int] = {}
     for rod, one in attachments:
         described = entries[rod].rod
@@ -112,7 +112,7 @@ def can_carry(
 def with_carried_held(
     b: RodArrays, entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]]
 ) -> RodArrays:
-    """The same rods and state, where what bodies carry is held."""
+    """The same rods and state, with all tied vertices and frames held."""
     held, framed = b.rods.held.copy(), b.rods.edge_framed.copy()
     for rod, one in attachments:
         first = int(b.rods.start[rod])
@@ -202,7 +202,7 @@ def _ties(
 
 
 def _places(ties: Ties, of_rod: Ints, free: NDArray[bool_], finder: Finder) -> tuple[Ints, Ints]:
-    """For every tie and every tie of the same rod where their 36 entries stand, and where those of each tie begin."""
+    """For each tie, the matrix entries of its 36-entry blocks with all ties of the same rod; and the start of each tie's pairs."""
     first, pairs = [0], []
     for rod in range(len(of_rod) - 1):
         here = range(int(of_rod[rod]), int(of_rod[rod + 1]))

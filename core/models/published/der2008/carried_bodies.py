@@ -1,4 +1,4 @@
-"""What bodies weigh with what they carry, and what rods do to the frames that bodies hold."""
+"""Generalized masses of bodies with their tied vertices, and torques of rods on welded frames."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .carried import Ties
 
 
 @part
-def weigh(bodies: Bodies, k: int) -> None:
-    """The generalized mass of a body by itself, in a rotation vector: the thesis says why not in a quaternion."""
+def body_metric(bodies: Bodies, k: int) -> None:
+    """Generalized mass of a body alone, parametrised by a rotation vector rather than a quaternion (Kirsch 2012)."""
     metric = bodies.metric
     for i in range(6):
         for j in range(6):
@@ -26,7 +26,7 @@ def weigh(bodies: Bodies, k: int) -> None:
 
 @part
 def add_vertex(bodies: Bodies, ties: Ties, t: int, mass: float, arm: Vector) -> None:
-    """Adds m J^T J of a vertex that a body carries; J y = y_x + y_w x arm."""
+    """Adds m J^T J of a tied vertex; J y = y_x + y_w x arm."""
     k, metric = ties.body[t], bodies.metric
     square = dot(arm, arm)
     for c in range(3):
@@ -34,7 +34,7 @@ def add_vertex(bodies: Bodies, ties: Ties, t: int, mass: float, arm: Vector) -> 
         metric[k, 3 + c, 3 + c] += mass * square
         for i in range(3):
             metric[k, 3 + c, 3 + i] -= mass * arm[c] * arm[i]
-    couple = ((0.0, -arm[2], arm[1]), (arm[2], 0.0, -arm[0]), (-arm[1], arm[0], 0.0))  # arm x
+    couple = ((0.0, -arm[2], arm[1]), (arm[2], 0.0, -arm[0]), (-arm[1], arm[0], 0.0))  # [arm]x
     for c in range(3):
         for i in range(3):
             metric[k, 3 + c, i] += mass * couple[c][i]
@@ -43,7 +43,7 @@ def add_vertex(bodies: Bodies, ties: Ties, t: int, mass: float, arm: Vector) -> 
 
 @part
 def frame_torque(chain: Chain, nodes: Nodes, r: int, k: int, closed: bool) -> float:
-    """-dE/dtheta of a node: what the elements on its two sides do to its frame (section 8.2, with (7))."""
+    """N m, -dE/dtheta of a node: torque of the elements on its two sides (section 8.2 with (7))."""
     begin, stop = chain.start[r], chain.start[r + 1]
     stiffness, rest, bishop = chain.stiffness, chain.rest, nodes.bishop
     s, c = nodes.sine[k], nodes.cosine[k]
@@ -70,7 +70,7 @@ def frame_torque(chain: Chain, nodes: Nodes, r: int, k: int, closed: bool) -> fl
 
 @part
 def frame_stiffness(chain: Chain, r: int, k: int, closed: bool) -> float:
-    """How much the frame of a node resists being turned, at most: by what lies between it and the next prescribed frames."""
+    """N m, upper bound of the torsional stiffness of a node's frame: the rod up to the next prescribed frames on both sides."""
     begin, stop = chain.start[r], chain.start[r + 1]
     if closed:
         n = k + 1 if k + 1 < stop else begin
@@ -100,7 +100,7 @@ def frame_stiffness(chain: Chain, r: int, k: int, closed: bool) -> float:
 
 @part
 def _curl(chain: Chain, k: int) -> float:
-    """How much an element's natural curvature resists turning a frame beside it, about."""
+    """N m, approximate resistance of an element's natural curvature against rotating an adjacent frame."""
     if chain.slot[k] < 0:
         return 0.0
     s, rest = chain.stiffness, chain.rest

@@ -1,12 +1,12 @@
-"""Forces on the centerline (section 7.1 of the paper), the energies, and how long an explicit step may be.
+"""Forces on the centerline (Bergou et al. 2008, section 7.1), energies, and the longest stable explicit step.
 
-Moving a vertex bends the rod and turns Bishop frames about the tangent, by the sums (10) of holonomies (9). What such a turn
-costs, summed over all edges behind it as (11) says, telescopes where the material frame is quasistatic: to the torque that
-twists the element. So each element's holonomy is weighed by the twist there, k m grad psi, all in one pass, for prescribed frames
-anywhere along the rod, and with forces and torques that balance in every element by itself.
+Moving a vertex bends the rod and rotates Bishop frames about the tangent, by the sums (10) of holonomies (9). The energy of
+this rotation, summed over all following edges as in (11), telescopes for quasistatic material frames to the torque of the
+element. Therefore each element's holonomy contributes k m grad psi, in one pass, for prescribed frames anywhere along the rod,
+and forces and torques balance within each element.
 
-The gradient of the curvature binormal is the full one. The paper drops what changes with the length of an edge; that part pulls
-along the edge, where the projection takes it out again.
+The full gradient of the curvature binormal is used. The paper drops its dependence on the edge length; that part acts along the
+edge, where the projection removes it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def elastic_forces(rods: Rods, chain: Chain, nodes: Nodes, force: Array, r: int)
         if slot[k] >= 0:
             ta, tb, b = get(t, a), get(t, k), get(kb, k)
             torque = stiffness[k, 4] * (twist[k] - rest[k, 4])
-            # p is the stress conjugate to kb: the sum of omega's stresses times the directors they are measured with.
+            # p is the stress conjugate to kb: the sum of omega's stresses times their directors.
             if simple:
                 s = stiffness[k, 0] + stiffness[k, 2]
                 p = (s * b[0], s * b[1], s * b[2])
@@ -79,7 +79,7 @@ def elastic_forces(rods: Rods, chain: Chain, nodes: Nodes, force: Array, r: int)
 
 @part
 def measure_energies(chain: Chain, nodes: Nodes, energy: Array, r: int) -> None:
-    """Energies of bending (3) and of twist; there is none of stretching."""
+    """Bending (3) and twisting energy (J); there is no stretching energy."""
     begin, stop = chain.start[r], chain.start[r + 1]
     stiffness, rest, bishop = chain.stiffness, chain.rest, nodes.bishop
     bending = twisting = 0.0
@@ -104,10 +104,9 @@ def measure_energies(chain: Chain, nodes: Nodes, energy: Array, r: int) -> None:
 
 @part
 def longest_step(rods: Rods, chain: Chain, nodes: Nodes, v: Array, scratch: Array, r: int) -> float:
-    """A bound of Gershgorin's on the fastest vibration gives the longest stable step, 2 / omega; nor may an edge turn too far.
-
-    An element of bending stiffness K couples its three vertices by K g g^T, g = (1/a, -1/a - 1/b, 1/b) for edges a and b long.
-    K counts what bending stiffens a corner, kappa = 2 tan(phi / 2), what twist adds to a bent rod, and the torque."""
+    """Longest stable step 2 / omega, from Gershgorin's bound on the highest frequency; also limits the rotation of edges. An
+    element of bending stiffness K couples its three vertices by K g g^T, g = (1/a, -1/a - 1/b, 1/b) for edge lengths a and b. K
+    includes the stiffening of a corner, kappa = 2 tan(phi / 2), the effect of twist on a bent rod, and the torque."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     begin, stop = chain.start[r], chain.start[r + 1]
     edge, stiffness, rest, inverse_length = chain.edge, chain.stiffness, chain.rest, nodes.inverse_length
@@ -144,8 +143,8 @@ def longest_step(rods: Rods, chain: Chain, nodes: Nodes, v: Array, scratch: Arra
         i = j + 1 if j + 1 < end else first
         w = (v[i, 0] - v[j, 0], v[i, 1] - v[j, 1], v[i, 2] - v[j, 2])
         turning = max(turning, dot(w, w) / (rods.rest_length[j] * rods.rest_length[j]))
-    return float(1.0 / max(0.5 * math.sqrt(fastest) / STABLE, math.sqrt(turning) / TURN, 1e-12))
+    return float(1.0 / max(0.5 * math.sqrt(fastest) / STABLE_FRACTION, math.sqrt(turning) / TURN, 1e-12))
 
 
-STABLE = 0.7  # of the longest stable step
-TURN = 0.2  # rad: an edge turns no farther in a step, so that the projection converges
+STABLE_FRACTION = 0.7  # fraction of the longest stable step
+TURN = 0.2  # rad, largest rotation of an edge in a step for which the projection converges

@@ -1,7 +1,9 @@
-"""Frames along the chain: Bishop's by parallel transport along the rod, carried in time at its first edge; the material by angles.
+"""Frames along the chain: Bishop frames by parallel transport along the rod, and in time at its first edge; material frames by
+angles.
 
-The material frames are quasistatic (section 5 of the paper): at every moment they make the energy least. For naturally straight,
-isotropic rods they are known, (5); in general Newton's method finds them, on the tridiagonal system (7), from where they were.
+The material frames are quasistatic (Bergou et al. 2008, section 5): they always minimise the energy. For naturally straight,
+isotropic rods the solution is known, (5). In general Newton's method on the tridiagonal system (7) finds it from the previous
+angles.
 """
 
 from __future__ import annotations
@@ -19,19 +21,20 @@ from ...held_frames import HeldFrames, Holds, between, blend
 from .arrays import Chain, Nodes
 
 MOST_ITERATIONS = 60
-CONVERGED = 1e-6  # rad, a last step of Newton's method: it converges quadratically, so that nothing is left after it
-FARTHEST = 0.7  # rad, in one step
-UNTROUBLED = 1e-3  # rad: so short a step needs no line search
-SOFTEST = 1e-9  # of the stiffest: keeps a rod whose cross-sections may all turn alike from doing so for no reason
+CONVERGED = 1e-6  # rad, length of the last Newton step; by quadratic convergence the remaining error is negligible
+LARGEST_STEP = 0.7  # rad, largest Newton step
+NO_LINE_SEARCH = 1e-3  # rad, below this a step needs no line search
+# regularisation relative to the largest stiffness, against drift of rods that can rotate freely about their axis
+REGULARISATION = 1e-9
 
 
 @part
-def take_frames(rods: Rods, state: RodState, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
-    """Bishop frames and angles of a state: whole turns of twist go into theta. Held frames are those where the state stands."""
+def load_frames(rods: Rods, state: RodState, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
+    """Bishop frames and angles of a state; theta includes whole turns of twist. Prescribed frames are those of the state's time."""
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
     edge, theta, m1 = chain.edge, nodes.theta, state.m1
-    known = -1  # the last node that is an edge
+    known = -1  # last node that is an edge
     for k in range(begin, stop):
         j = edge[k]
         if j < 0:
@@ -58,12 +61,11 @@ def take_frames(rods: Rods, state: RodState, frames: HeldFrames, chain: Chain, n
 
 
 @part
-def carry_frames(
+def transport_frames(
     rods: Rods, holds: Holds, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int, at: float
 ) -> bool:
-    """Bishop frames and curvatures (1) of the centerline x, at a fraction of the step; prescribed angles are set.
-
-    False if an edge has collapsed or a corner is too sharp."""
+    """Bishop frames and curvatures (1) of the centerline x, with prescribed angles at fraction `at` of the step. Returns False
+    if an edge has collapsed or a corner is too sharp."""
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
     edge, t, u, theta, kb, chi = chain.edge, nodes.t, nodes.u, nodes.theta, nodes.kb, nodes.chi
@@ -93,7 +95,7 @@ def carry_frames(
             if not simple:
                 _curvatures(nodes.bishop, k, binormal, ta, ua, 0)
                 _curvatures(nodes.bishop, k, binormal, tangent, director, 2)
-        else:  # in time at the first edge; past a held frame along the rod as if it was not there
+        else:  # in time at the first edge; across a prescribed frame along the rod
             a = k if known < 0 else known
             director = transport(get(u, a), get(t, a), tangent)
         put(u, k, director)
@@ -123,7 +125,7 @@ def carry_frames(
 
 @part
 def _along(u: Vector, t: Vector, s: Vector) -> tuple[Vector, Vector, float]:
-    """Parallel transport of u from tangent t to s, with the curvature binormal (1) and chi that come along."""
+    """Parallel transport of u from tangent t to s, with the curvature binormal (1) and chi."""
     b = cross(t, s)
     c = dot(t, s)
     chi = 1.0 + c
@@ -137,14 +139,14 @@ def _along(u: Vector, t: Vector, s: Vector) -> tuple[Vector, Vector, float]:
 
 @part
 def _curvatures(bishop: Array, k: int, kb: Vector, t: Vector, u: Vector, column: int) -> None:
-    """(2), in a Bishop frame."""
+    """Curvatures (2) in a Bishop frame."""
     bishop[k, column] = dot(kb, cross(t, u))
     bishop[k, column + 1] = -dot(kb, u)
 
 
 @part
 def relax_frames(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -> int:
-    """Makes the material frames quasistatic, (4). Returns the iterations of Newton's method."""
+    """Makes the material frames quasistatic, (4). Returns the number of Newton iterations."""
     if chain.simple[r]:
         _even_twist(chain, nodes, mass, r, closed)
         return 0
@@ -164,13 +166,12 @@ def _twists(chain: Chain, nodes: Nodes, r: int) -> None:
 
 @part
 def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -> None:
-    """The special case (5): between prescribed frames the torque is the same everywhere, beyond the last of them there is none.
-
-    Where nothing is prescribed, angles turn so that there is no spin on the whole."""
+    """The special case (5): uniform torque between prescribed frames, zero torque beyond the last. Without prescribed frames
+    the angles are shifted so that the net angular momentum about the axis is zero."""
     begin, stop = chain.start[r], chain.start[r + 1]
     theta, fixed, reference = nodes.theta, chain.fixed, nodes.reference
     stiffness, rest = chain.stiffness, chain.rest
-    anchor = -1  # the first prescribed node
+    anchor = -1  # first prescribed node
     for k in range(begin, stop):
         if fixed[k]:
             anchor = k
@@ -193,14 +194,12 @@ def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -
         for k in range(begin, stop):
             theta[k] -= turned
     else:
-        for k in range(
-            anchor - 1, begin - 1, -1
-        ):  # the free beginning of an open rod; of a closed one it is done below
+        for k in range(anchor - 1, begin - 1, -1):  # the free start of an open rod; the second loop handles closed ones
             theta[k] = theta[k + 1] - rest[k + 1, 4] + reference[k + 1]
         k = anchor
         while True:
             following, steps = k, 0
-            while True:  # the next prescribed node; on a closed rod it may be the same
+            while True:  # next prescribed node; on a closed rod it may be the same
                 following += 1
                 steps += 1
                 if following == stop:
@@ -226,7 +225,7 @@ def _even_twist(chain: Chain, nodes: Nodes, mass: Array, r: int, closed: bool) -
 
 @part
 def _torque(chain: Chain, nodes: Nodes, a: int, b: int, begin: int, stop: int) -> float:
-    """Between nodes a and b, which may be the same on a closed rod, where it leads all around."""
+    """N m, torque between nodes a and b; if they are the same, around the whole closed rod."""
     angle, compliance = nodes.theta[b] - nodes.theta[a], 0.0
     k = a
     while True:
@@ -239,7 +238,7 @@ def _torque(chain: Chain, nodes: Nodes, a: int, b: int, begin: int, stop: int) -
 
 @part
 def _least_energy(chain: Chain, nodes: Nodes, r: int, closed: bool) -> int:
-    """The general case: Newton's method with line search; its Hessian is tridiagonal."""
+    """The general case: Newton's method with line search on a tridiagonal Hessian."""
     begin, stop = chain.start[r], chain.start[r + 1]
     step, diagonal, beside, fill, fixed = nodes.step, nodes.diagonal, nodes.beside, nodes.fill, chain.fixed
     if stop - begin < 2:
@@ -248,7 +247,7 @@ def _least_energy(chain: Chain, nodes: Nodes, r: int, closed: bool) -> int:
         shift = 0.0
         while True:
             stiffest = _derivatives(chain, nodes, r)
-            shift = max(shift, SOFTEST * stiffest)
+            shift = max(shift, REGULARISATION * stiffest)
             for k in range(begin, stop):
                 diagonal[k] += shift
                 if fixed[k]:
@@ -266,8 +265,8 @@ def _least_energy(chain: Chain, nodes: Nodes, r: int, closed: bool) -> int:
             longest = max(longest, abs(step[k]))
         if not longest < math.inf:
             return iteration
-        size = 1.0 if longest < FARTHEST else FARTHEST / longest
-        if longest > UNTROUBLED:
+        size = 1.0 if longest < LARGEST_STEP else LARGEST_STEP / longest
+        if longest > NO_LINE_SEARCH:
             energy = _energy(chain, nodes, 0.0, r)
             for _ in range(30):
                 if _energy(chain, nodes, size, r) <= energy:
@@ -283,12 +282,12 @@ def _least_energy(chain: Chain, nodes: Nodes, r: int, closed: bool) -> int:
 
 @part
 def _turn_angles(nodes: Nodes, begin: int, stop: int, size: float) -> None:
-    """Goes so much of the step."""
+    """Advances the angles by size * step."""
     theta, sine, cosine, step = nodes.theta, nodes.sine, nodes.cosine, nodes.step
     for k in range(begin, stop):
         theta[k] += size * step[k]
         s, c = _turned(sine[k], cosine[k], size * step[k])
-        f = 1.5 - 0.5 * (s * s + c * c)  # against round-off of many such turns
+        f = 1.5 - 0.5 * (s * s + c * c)  # against accumulated round-off
         sine[k], cosine[k] = f * s, f * c
 
 
@@ -307,7 +306,7 @@ def _in_material(bishop: Array, k: int, column: int, sine: float, cosine: float)
 
 @part
 def _derivatives(chain: Chain, nodes: Nodes, r: int) -> float:
-    """Minus the gradient (7) of the energy in `step`, and its Hessian. Returns the largest entry of that."""
+    """Writes the negative gradient (7) of the energy to `step`, and its Hessian. Returns the largest entry of the Hessian."""
     begin, stop = chain.start[r], chain.start[r + 1]
     stiffness, rest, slot, bishop, theta = chain.stiffness, chain.rest, chain.slot, nodes.bishop, nodes.theta
     sine, cosine, reference = nodes.sine, nodes.cosine, nodes.reference
@@ -335,7 +334,7 @@ def _derivatives(chain: Chain, nodes: Nodes, r: int) -> float:
 
 @part
 def _energy(chain: Chain, nodes: Nodes, size: float, r: int) -> float:
-    """After so much of the step."""
+    """J, energy at size * step."""
     begin, stop = chain.start[r], chain.start[r + 1]
     stiffness, rest, bishop, theta, step = chain.stiffness, chain.rest, nodes.bishop, nodes.theta, nodes.step
     energy = 0.0
@@ -355,8 +354,8 @@ def _energy(chain: Chain, nodes: Nodes, size: float, r: int) -> float:
 
 
 @part
-def give_frames(rods: Rods, state: RodState, chain: Chain, nodes: Nodes, r: int) -> None:
-    """Material frames and twists into the state."""
+def store_frames(rods: Rods, state: RodState, chain: Chain, nodes: Nodes, r: int) -> None:
+    """Writes material frames and twists to the state."""
     begin, stop = chain.start[r], chain.start[r + 1]
     for k in range(begin, stop):
         if chain.slot[k] >= 0:

@@ -1,4 +1,4 @@
-"""A rod seen closely: its energy, forces and frames near its state, and the parts of a step one by one. Not for stepping."""
+"""Energy, forces and frames of a rod near its state, and single parts of a step; for tests and timing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from ...elastic.rods import RodArrays
 from ...held_frames import place_frames
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, measure_energies
-from .frames import carry_frames, relax_frames, take_frames
+from .frames import load_frames, relax_frames, transport_frames
 from .projection import TOLERANCE, project
 
 
 @kernel
-def look(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, relax: bool) -> bool:
-    """Carries the frames of rod r from its state to the centerline x (N, 3); with `relax` material frames become quasistatic, else
-    they are carried along too. Energies go to the log, elastic forces to the motion. False if x is of no use."""
+def evaluate_at(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, relax: bool) -> bool:
+    """Transports the frames of rod r from its state to the centerline x (N, 3); with `relax` the material frames become
+    quasistatic, otherwise they are transported, too. Writes energies to the log and elastic forces to the motion. Returns False
+    if x is invalid."""
     rods, state, frames = b.rods, b.state, m.frames
     first, end = rods.start[r], rods.start[r + 1]
     for i in range(first, end):
@@ -24,11 +25,11 @@ def look(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, 
         if rods.edge_framed[i]:
             frames.spin[i] = b.holds.spin[1, i]
     place_frames(rods, b.holds, frames, first, end, 1.0)
-    take_frames(rods, state, frames, chain, nodes, m.x, r)
+    load_frames(rods, state, frames, chain, nodes, m.x, r)
     for i in range(first, end):
         put(m.x, i, get(x, i))
         put(m.force, i, (0.0, 0.0, 0.0))
-    if not carry_frames(rods, b.holds, frames, chain, nodes, m.x, r, 1.0):
+    if not transport_frames(rods, b.holds, frames, chain, nodes, m.x, r, 1.0):
         return False
     if relax:
         relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
@@ -44,8 +45,8 @@ FORCES, FRAMES, PROJECTION = range(3)  # parts of a step
 def repeat_part(
     b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, angles: Array, times: int
 ) -> int:
-    """Does one part of a step many times over, to see how long it takes: forces where the rod is; the projection of x (N, 3); or
-    frames of x, from angles (K, 3): theta, its sine and its cosine. Returns its iterations."""
+    """Repeats one part of a step for timing: elastic forces at the state; the projection of x (N, 3); or the frames of x,
+    starting from angles (K, 3): theta, sine, cosine. Returns the number of iterations."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
@@ -63,6 +64,6 @@ def repeat_part(
         else:
             for k in range(begin, stop):
                 nodes.theta[k], nodes.sine[k], nodes.cosine[k] = angles[k, 0], angles[k, 1], angles[k, 2]
-            carry_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, 1.0)
+            transport_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, 1.0)
             iterations += relax_frames(chain, nodes, rods.mass, r, rods.closed[r])
     return iterations

@@ -1,9 +1,8 @@
-"""Fast manifold projection (section 8.1 of the paper): the nearest configuration whose edges have their lengths.
+"""Fast manifold projection (Bergou et al. 2008, section 8.1): the nearest configuration whose edges have their rest lengths.
 
-The constraint is that of the thesis (6.1.1), C = |e|^2 / 2l - l / 2, whose gradient e / l has about length one. "Near" is meant
-in the metric of the kinetic energy, which is given as its inverse: a symmetric matrix per vertex that says by how much it gives way
-to an impulse. It is 1/mass for a vertex by itself, less where air resists, zero where it is held; a rigid body that carries
-a vertex gives that of the body there, and feels the multiplier of the edge along its gradient.
+The constraint is C = |e|^2 / 2l - l / 2 (Kirsch 2012, (6.1.1)), whose gradient e / l has a norm of about one. Distances
+are in the metric of the kinetic energy. It is given as its inverse, a symmetric matrix per vertex: displacement per impulse.
+This is 1/mass for a vertex alone, smaller with air drag, and zero for a held vertex.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from ....maths.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
 from ...elastic.rods import Rods
 from .arrays import Motion
 
-TOLERANCE = 1e-8  # of the length of an edge
+TOLERANCE = 1e-8  # relative length error
 MOST_ITERATIONS = 30
-REGULAR = 1e-11  # of the diagonal: a straight rod between two pins has one constraint more than it needs
+REGULARISATION = 1e-11  # relative regularisation: a straight rod between two pins has one redundant constraint
 
 
 @part
-def give_way(metric: Array, i: int, f: Vector) -> Vector:
-    """A vertex's motion under an impulse."""
+def displacement(metric: Array, i: int, f: Vector) -> Vector:
+    """Displacement of a vertex under an impulse."""
     return (
         metric[i, 0] * f[0] + metric[i, 1] * f[1] + metric[i, 3] * f[2],
         metric[i, 1] * f[0] + metric[i, 2] * f[1] + metric[i, 4] * f[2],
@@ -34,8 +33,8 @@ def give_way(metric: Array, i: int, f: Vector) -> Vector:
 
 
 @part
-def lengths_off(rods: Rods, m: Motion, r: int) -> float:
-    """Constraints into `multiplier`, with the opposite sign, and their gradients. Returns the largest, in lengths of the edge."""
+def length_errors(rods: Rods, m: Motion, r: int) -> float:
+    """Writes the negative constraints to `multiplier`, and their gradients. Returns the largest relative length error."""
     first, end = rods.start[r], rods.start[r + 1]
     x, rest_length, gradient, multiplier = m.x, rods.rest_length, m.gradient, m.multiplier
     worst = 0.0
@@ -47,24 +46,24 @@ def lengths_off(rods: Rods, m: Motion, r: int) -> float:
         off = 0.5 * (dot(g, g) - 1.0)
         multiplier[j] = -off * rest_length[j]
         if rods.held[i, 0] and rods.held[j, 0]:
-            multiplier[j] = 0.0  # nothing can be done about it
+            multiplier[j] = 0.0  # both ends are prescribed
         else:
-            worst = abs(off) if not abs(off) <= worst else worst  # a NaN comes through
+            worst = abs(off) if not abs(off) <= worst else worst  # propagates NaN
     return worst
 
 
 @part
 def factor_constraints(rods: Rods, m: Motion, r: int) -> bool:
-    """C' M^-1 C'^T of the gradients, factored: each edge touches its two neighbours."""
+    """Assembles and factors C' M^-1 C'^T, which is tridiagonal."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     gradient, metric, diagonal, beside = m.gradient, m.metric, m.diagonal, m.beside
     count = end - first if closed else end - first - 1
     for j in range(first, first + count):
         i = j + 1 if j + 1 < end else first
         g = get(gradient, j)
-        mine, its = give_way(metric, j, g), give_way(metric, i, g)
+        mine, its = displacement(metric, j, g), displacement(metric, i, g)
         d = dot(g, mine) + dot(g, its)
-        diagonal[j] = d * (1.0 + REGULAR) if d > 0.0 else 1.0
+        diagonal[j] = d * (1.0 + REGULARISATION) if d > 0.0 else 1.0
         beside[j] = 0.0
         if closed or j > first:
             beside[j] = -dot(get(gradient, j - 1 if j > first else end - 1), mine)
@@ -72,7 +71,7 @@ def factor_constraints(rods: Rods, m: Motion, r: int) -> bool:
 
 
 @part
-def give_way_to_multipliers(rods: Rods, m: Motion, out: Array, r: int) -> None:
+def apply_multipliers(rods: Rods, m: Motion, out: Array, r: int) -> None:
     """Adds M^-1 C'^T multiplier to `out`."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     gradient, multiplier = m.gradient, m.multiplier
@@ -85,17 +84,17 @@ def give_way_to_multipliers(rods: Rods, m: Motion, out: Array, r: int) -> None:
             p = i - 1 if i > first else end - 1
             g, s = get(gradient, p), multiplier[p]
             f = (f[0] + s * g[0], f[1] + s * g[1], f[2] + s * g[2])
-        w = give_way(m.metric, i, f)
+        w = displacement(m.metric, i, f)
         for c in range(3):
             out[i, c] += w[c]
 
 
 @part
-def keep_lengths(rods: Rods, m: Motion, w: Array, r: int) -> None:
-    """Takes out of displacements or velocities w (N, 3) at x what would change lengths, in the same metric."""
+def preserve_lengths(rods: Rods, m: Motion, w: Array, r: int) -> None:
+    """Projects displacements or velocities w (N, 3) at x onto those that preserve lengths, in the same metric."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     count = end - first if closed else end - first - 1
-    lengths_off(rods, m, r)
+    length_errors(rods, m, r)
     for j in range(first, first + count):
         i = j + 1 if j + 1 < end else first
         m.multiplier[j] = 0.0
@@ -103,26 +102,26 @@ def keep_lengths(rods: Rods, m: Motion, w: Array, r: int) -> None:
             m.multiplier[j] -= m.gradient[j, c] * (w[i, c] - w[j, c])
     if factor_constraints(rods, m, r):
         solve_tridiagonal(m.diagonal, m.beside, m.fill, first, count, closed, m.multiplier)
-        give_way_to_multipliers(rods, m, w, r)
+        apply_multipliers(rods, m, w, r)
 
 
 @part
 def project(rods: Rods, m: Motion, r: int, tolerance: float) -> tuple[int, float]:
-    """Moves x to where the edges have their lengths. Returns iterations, and how far they are off at the end.
+    """Moves x onto the constraint manifold. Returns the number of iterations and the largest relative length error.
 
-    There is one at least. Whoever waits until edges are off by more than the tolerance lets them creep up to it and then kicks them
-    back: of such kicks a rod at rest begins to move after thousands of steps, as the thesis saw."""
+    There is at least one iteration. Iterating only above the tolerance would let edges drift up to it and then kick them back,
+    and such kicks would set a rod at rest in motion after thousands of steps (Kirsch 2012)."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     count = end - first if closed else end - first - 1
     before = math.inf
     for iteration in range(MOST_ITERATIONS):
-        worst = lengths_off(rods, m, r)
-        # Where it stops getting better there is no such configuration: the rod is held by ends too far apart.
+        worst = length_errors(rods, m, r)
+        # Without progress there is no solution: the rod's ends are held too far apart.
         if (iteration > 0 and not worst > tolerance) or (iteration > 5 and worst > 0.5 * before):
             return iteration, worst
         before = worst
         if not worst < math.inf or not factor_constraints(rods, m, r):
             return iteration, math.inf
         solve_tridiagonal(m.diagonal, m.beside, m.fill, first, count, closed, m.multiplier)
-        give_way_to_multipliers(rods, m, m.x, r)
-    return MOST_ITERATIONS, lengths_off(rods, m, r)
+        apply_multipliers(rods, m, m.x, r)
+    return MOST_ITERATIONS, length_errors(rods, m, r)

@@ -1,4 +1,7 @@
-"""How the rods of an object are at a frame: taken from the simulation when it stands there, or from a state that was kept."""
+"""Snapshots of the rods of an object at a frame, for the overlay and the statistics panel.
+
+A snapshot is taken from the running simulation if that is at the frame, otherwise from a stored state.
+"""
 
 from __future__ import annotations
 
@@ -21,54 +24,56 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# So many are remembered; more are made again if they can be.
-MOST_LOOKS = 500
+# Maximum number of cached snapshots per scene; older ones are recomputed from stored states where possible.
+MAX_SNAPSHOTS = 500
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Of all rods of an object together, in SI units."""
+class Statistics:
+    """Sums and extremes over all rods of an object, in SI units."""
 
     length: float  # m
-    stretch: float  # by which part longer than at rest
+    stretch: float  # change of length divided by rest length
     elastic: float  # J
-    kinetic: float  # J, without the spin of sections
-    tension: float | None  # N, the largest; None: the model does not know it
+    kinetic: float  # J, without the rotation of cross-sections
+    tension: float | None  # N, largest; None if the model does not provide it
     contacts: int
 
 
 @dataclass(frozen=True)
-class Look:
-    """Lengths in units of the scene, in world space."""
+class Snapshot:
+    """Geometry and strains of the rods of an object, in world space and scene units."""
 
     points: Array  # (n, 3)
     edges: NDArray[np.int64]  # (m, 2)
-    directors: Array  # (m, 3) the first ones
-    values: Mapping[str, Array]  # (m,) by what they tell; SI units
+    directors: Array  # (m, 3) first material directors
+    values: Mapping[str, Array]  # (m,) each, by quantity; SI units
     pins: Array  # (p, 3)
     contacts: Array  # (c, 3)
-    numbers: Numbers
+    statistics: Statistics
 
 
-def look_of(scene: bpy.types.Scene, uid: str) -> Look | None:
-    """How an object's rods are at the frame that is shown; None if that is not known any more."""
+def snapshot_of(scene: bpy.types.Scene, uid: str) -> Snapshot | None:
+    """Snapshot of an object at the current frame; None if no state of that frame is available."""
     running = memory.running_of(scene)
     if running is None or uid not in running.uids:
         return None
     frame = min(max(scene.frame_current, running.first_frame), running.last_frame)
-    if (frame, uid) not in running.looks:
+    if (frame, uid) not in running.snapshots:
         simulation = _simulation_at(running, frame)
         if simulation is None:
             return None
-        while len(running.looks) >= MOST_LOOKS:
-            del running.looks[next(iter(running.looks))]
+        while len(running.snapshots) >= MAX_SNAPSHOTS:
+            del running.snapshots[next(iter(running.snapshots))]
         part = running.description.parts[uid]
-        running.looks[frame, uid] = take(simulation, part, metres_per_unit(scene), running.released)
-    return running.looks[frame, uid]
+        running.snapshots[frame, uid] = take_snapshot(simulation, part, metres_per_unit(scene), running.released)
+    return running.snapshots[frame, uid]
 
 
-def take(simulation: Simulation, part: Part, metres: float, released: set[str]) -> Look:
-    """Of a simulation as it stands; what has let go, by the keys it follows, holds nothing any more."""
+def take_snapshot(simulation: Simulation, part: Part, metres: float, released: set[str]) -> Snapshot:
+    """Snapshot of one object at the current frame of the simulation.
+
+    `metres` is the length of a scene unit; `released` holds the keys of released pins, which are left out."""
     from ...core.run.inspection import acting_contacts, elastic_energies
 
     ids = range(part.first_rod, part.first_rod + len(part.described.rods))
@@ -78,7 +83,7 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
         rod, x = simulation.scene.entries[k].rod, frame.positions(k)
         ends = _ends(rod)
         spans = np.linalg.norm(x[ends[:, 1]] - x[ends[:, 0]], axis=1)
-        spans /= np.maximum(1.0 + strains.stretch(k), 1e-9)  # natural lengths, as they are now
+        spans /= np.maximum(1.0 + strains.stretch(k), 1e-9)  # current natural lengths, m
         natural += float(spans.sum())
         mass = rod.mass_per_length * spans
         at = np.bincount(ends[:, 0], 0.5 * mass, len(x)) + np.bincount(ends[:, 1], 0.5 * mass, len(x))
@@ -100,7 +105,7 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
     touching = acting_contacts(simulation)
     mine = np.isin(touching.rods, ids).any(axis=1)
     length = float(np.linalg.norm(x[ends[:, 1]] - x[ends[:, 0]], axis=1).sum())
-    numbers = Numbers(
+    statistics = Statistics(
         length=length,
         stretch=length / natural - 1.0,
         elastic=float(elastic_energies(simulation)[ids.start : ids.stop].sum()),
@@ -109,10 +114,11 @@ def take(simulation: Simulation, part: Part, metres: float, released: set[str]) 
         contacts=int(mine.sum()),
     )
     contacts = touching.points[mine]
-    return Look(x / metres, ends, np.concatenate(directors), values, pins / metres, contacts / metres, numbers)
+    return Snapshot(x / metres, ends, np.concatenate(directors), values, pins / metres, contacts / metres, statistics)
 
 
 def _ends(rod: object) -> NDArray[np.int64]:
+    """Vertex indices (m, 2) of the edges of a rod or net."""
     if isinstance(rod, Net):
         return np.asarray(rod.edges)
     tails = np.arange(rod.edge_count)
@@ -120,9 +126,10 @@ def _ends(rod: object) -> NDArray[np.int64]:
 
 
 def _simulation_at(running: Running, frame: int) -> Simulation | None:
+    """The running simulation or a copy of it at the given frame; None if the frame has no stored state."""
     if running.simulation is not None and running.simulation.frame == frame:
         return running.simulation
-    if running.description.bodies:  # they live in Blender, and only as they are now
+    if running.description.bodies:  # Blender's rigid body engine cannot return to an earlier state
         return None
     try:
         state = running.states.get(frame)
@@ -133,6 +140,6 @@ def _simulation_at(running: Running, frame: int) -> Simulation | None:
         if running.copy is None:
             running.copy = make_simulation(running.description, None)
         running.copy.restore(state, frame)
-    except TendrilError:  # a damaged file: the cache panel tells it
+    except TendrilError:  # a damaged cache file, which the cache panel reports
         return None
     return running.copy
