@@ -8,22 +8,13 @@ import numpy as np
 
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ..alteration import Factors
 from ..protocol import WHOLE, Energies, Pushes, Work, in_one_piece
 from ..report import take_work
 from ..schemes import BACKWARD_EULER, NUMBER
 from ..state_of_rods import pack, unpack
-from .arrays import (
-    Coupled,
-    Flags,
-    Ints,
-    Scratch,
-    State,
-    Step,
-    make_motion_scratch,
-    make_scratch,
-)
+from .arrays import Coupled, Scratch, State, Step, make_motion_scratch, make_scratch
 from .build import build, hold_root
 from .coupled import linearise_rods, solve_coupled
 from .coupled_block import CoupledSteps

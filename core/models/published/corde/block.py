@@ -15,12 +15,12 @@ from ....contact.bodies.block import BodyBlock
 from ....contact.bodies.explicit import begin_bodies, end_bodies
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
-from ....errors import Array
+from ....errors import Array, Flags, Ints
 from ...elastic.samples import gather, lay_samples
 from ...protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
 from ...report import FAILURES, take_work
 from ...state_of_rods import copy_rods, pack, put_rods, unpack
-from .arrays import Flags, Ints, State
+from .arrays import State
 from .build import build, choose_steps, product, quaternions, settings_of
 from .carried import Carried, carry, step_carried_cordes
 from .coupled import (

@@ -18,8 +18,8 @@ from ....contact.bodies.block import BodyBlock
 from ....contact.bodies.explicit import Bodies, explicit_bodies, groups_of, starts
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry
-from ....errors import Array
-from ....maths.linalg.sparse_factor import Ints, Pattern
+from ....errors import Array, Ints
+from ....maths.linalg.sparse_factor import Pattern
 from ....maths.linalg.sparse_order import Finder, analyse, dissect, stack_size
 from ...elastic.rods import RodArrays
 from .arrays import Chain
