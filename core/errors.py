@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 # Supported sizes (m). Outside of them the units are almost certainly wrong, and round-off becomes significant.
 SMALLEST_SIZE = 1e-6

@@ -192,7 +192,7 @@ def _of_splines(
 def _of_mesh(
     obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]], scale: float
 ) -> Iterator[_ExportObject]:
-    from ...core.models.net.topology import find_chains  # late: it imports numba
+    from ...core.models.elastic.topology import find_chains  # late: it imports numba
 
     settings, count = obj.tendril, points.count(obj.data)
     if len(obj.data.polygons):

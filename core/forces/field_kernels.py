@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..compile.jit import kernel, part
 from ..describe.fields import FALLOFFS, KINDS, SHAPES
-from ..errors import Array
+from ..errors import Array, Ints
 from ..maths.geometry.frames import Vector, cross, dot, unit
 from .noise import turbulence
-
-Ints = NDArray[np.int64]
 
 (KIND, SHAPE, FALLOFF, SIDE, STRENGTH, FLOW, DAMPING, REST, SIZE, SEED, GRAVITATION, POWER, LEAST, MOST,
  RADIAL_POWER, RADIAL_LEAST, RADIAL_MOST, PLACE) = range(18)  # fmt: skip

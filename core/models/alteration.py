@@ -41,9 +41,9 @@ class Originals:
         for array, original, here, factor in zip(self._arrays, self._originals, rows, factors, strict=True):
             array[here] = original[here] * factor
 
-    def clear(self, number: int, row: int) -> None:
-        """Sets a row of the original to zero, so that scaling does not bring it back."""
-        self._originals[number][row] = 0.0
+    def clear(self, number: int, rows: int | slice) -> None:
+        """Sets rows of the original to zero, so that scaling does not bring them back."""
+        self._originals[number][rows] = 0.0
 
 
 def strain_factors(factors: Factors) -> NDArray[np.float64]:

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import Array
+from ..errors import Array, Ints
 
-Ints = NDArray[np.int64]
 Record = TypeVar("Record", bound=NamedTuple)
 
 

@@ -75,7 +75,7 @@ class NaturalShape:
     """The natural shape of all rods of a block, with which their strains are compared."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        from ..models.der.build import _shapes  # late: many simulations never read strains
+        from ..models.elastic.build_rods import shapes_of_rod  # late: many simulations never read strains
 
         self.tail, self.head = _ends(entries)
         self.rest_length = np.concatenate([entry.rod.rest_lengths for entry in entries])
@@ -90,7 +90,7 @@ class NaturalShape:
         for entry in entries:
             if not isinstance(entry.rod, Rod):
                 continue
-            rest = _shapes(entry.rod)[1]
+            rest = shapes_of_rod(entry.rod)[1]
             count = entry.rod.edge_count if entry.rod.closed else entry.rod.edge_count - 1
             here = slice(first, first + count)
             if rest is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Net, Stiffness
 from ...core.errors import Array
-from ...core.models.net.topology import find_chains
+from ...core.models.elastic.topology import find_chains
 from .outcome import BLUE, Tube
 
 DENSITY = 1300.0  # kg/m3, in all experiments of the paper

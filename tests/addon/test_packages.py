@@ -82,5 +82,7 @@ def test_pip_gets_every_folder_of_modules(monkeypatch):
     given = {}
     monkeypatch.setattr("setuptools.setup", lambda **keywords: given.update(keywords))
     runpy.run_path(str(ROOT / "setup.py"))
-    assert {"tendril", "tendril.addon.operators", "tendril.core", "tendril.core.models.der"} <= set(given["packages"])
+    assert {"tendril", "tendril.addon.operators", "tendril.core", "tendril.core.models.elastic"} <= set(
+        given["packages"]
+    )
     assert not [name for name in given["packages"] if name.startswith("tendril.tests")]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tendril.core import Material, Rod, Scene, TendrilError
 from tendril.core.describe.bundle import rods_of_strands
-from tendril.core.models.der.build import build
+from tendril.core.models.elastic.build_rods import build
 
 HAIR = Material.preset("human hair")
 COUNTS = np.array([2, 7, 25, 3, 12])
@@ -113,9 +113,9 @@ def test_rods_of_a_block_are_built_as_if_each_were_alone():
         rod = scene.add(Rod.from_points(points, 0.01, HAIR, closed=closed, twist=0.9 * (k % 7 < 3), **natural))
         if k % 2:
             scene.clamp(rod, 0 if k % 3 else 2)
-    b = build(scene.entries, [(hold.rod, hold) for hold in scene.holds])
+    _, b = build(scene.entries, [(hold.rod, hold) for hold in scene.holds])
     for r, entry in enumerate(scene.entries):
-        alone = build([entry], [(0, hold) for hold in scene.holds if hold.rod == r])
+        _, alone = build([entry], [(0, hold) for hold in scene.holds if hold.rod == r])
         rows = slice(b.rods.start[r], b.rods.start[r + 1])
         for whole, own in zip((*b.rods[3:], *b.state), (*alone.rods[3:], *alone.state), strict=True):
             assert np.array_equal(whole[rows], own)

@@ -3,10 +3,11 @@ base."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from tendril.core import Rod, Scene, Simulation
-from tendril.core.models.der.dense import FOREVER, dense_matrix, lay_at, potential_here
-from tendril.core.models.der.element import make_lanes
+from tendril.core.models.elastic.dense import FOREVER, dense_matrix, lay_at, potential_here
 
 
 class Probe:
@@ -27,44 +28,44 @@ class Probe:
     def _open(self, scene: Scene, h: float) -> None:
         (entry,) = scene.entries
         self.sim = Simulation(scene, threads=1)
-        self.b = self.sim.blocks[0].workbench(0)
+        block = self.sim.blocks[0]
+        self.bench = block.workbench(0)
+        self.b = SimpleNamespace(rods=block.arrays.rods, geometry=self.bench.geometry)
         self.sim._around.act(0.0, 1.0)
-        self.b.forces.force[:, :3] = self.sim._around.forces[0]
+        self.bench.forces.force.reshape(-1, 4)[:, :3] = self.sim._around.forces[0]
         self.h = h
-        self.lanes = make_lanes()
+        self.scratch = block._scratch[0]
         self.size = 4 * entry.rod.vertex_count
-        self.free = ~self.b.rods.held.ravel()
-        self.set_base(self.b.state.q.ravel().copy())
+        self.free = ~self.bench.material.held
+        self.set_base(self.bench.state.q.copy())
 
     def set_base(self, q: np.ndarray) -> None:
         """Moves the rod to q, transports its frames, and makes this the base from which frames are transported."""
         assert self._geometry(q)
         # theta is measured relative to the new material frames, as at the beginning of a step
-        g, b = self.b.geometry, self.b
+        g, b = self.bench.geometry, self.bench
         g.base_t[:] = g.t
         g.base_reference[:] = g.d1
-        g.base_twist[:, 0] = g.strain[:, 0, 4]
-        g.base_twist[:, 1] = g.strain[:, 1, 4]
-        self.base = q.reshape(-1, 4).copy()
-        self.base[:, 3] = 0.0
-        self.base = self.base.ravel()
-        b.stage.q[:] = self.base.reshape(-1, 4)
+        g.base_twist[:] = g.strain[:, 4]
+        self.base = q.copy()
+        self.base[3::4] = 0.0
+        b.stage.q[:] = self.base
         b.stage.v[:] = 0.0
 
     def _geometry(self, q: np.ndarray) -> bool:
-        return bool(lay_at(self.b, q.reshape(-1, 4)))
+        return bool(lay_at(self.bench, q))
 
     def evaluate(self, q: np.ndarray, exact: bool = True) -> float:
         assert self._geometry(q)
-        return float(potential_here(self.b, self.h, self.lanes, exact))
+        return float(potential_here(self.bench, self.scratch, self.h, exact))
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
         self.evaluate(q)
-        return self.b.system.gradient.ravel().copy()
+        return self.bench.system.gradient.copy()
 
     def hessian(self, q: np.ndarray, exact: bool = True) -> np.ndarray:
         self.evaluate(q, exact)
-        return dense_matrix(self.b)
+        return dense_matrix(self.bench, 0)
 
 
 def random_rod(seed: int, vertices: int, closed: bool, curved: bool) -> Rod:

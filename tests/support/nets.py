@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from tendril.core import Material, Net, Scene, Simulation, Stiffness
-from tendril.core.models.net.block import FOREVER
-from tendril.core.models.net.dense import dense_matrix
-from tendril.core.models.net.stepping import base_net, lay_net
+from tendril.core.models.elastic.dense import FOREVER, dense_matrix, lay_at
+from tendril.core.models.elastic.stepping import lay_out
 
 SOFT = Stiffness(stretch=40.0, bend_1=1.0, bend_2=2.0, twist=1.5, mass_per_length=1.0)
 RUBBER = Material(2e6, 1100.0)
@@ -63,14 +62,13 @@ class Probe:
         self.sim = Simulation(scene, threads=1)
         self.block = self.sim.blocks[0]
         self.n, self.h = self.block.arrays, h
-        base_net(self.n, 0)
+        lay_out(self.n, self.n, False, 0)
         self.base = self.n.state.q.copy()
         self.n.stage.q[:] = self.base
         self.free = ~self.n.material.held
 
     def potential(self, q: np.ndarray, exact: bool = True) -> float:
-        self.n.state.q[:] = q
-        assert lay_net(self.n, 0)
+        assert lay_at(self.n, q)
         return self.block.evaluate(self.h, exact)
 
     def gradient(self, q: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from der_probe import Probe
 from scipy.linalg import eig_banded, eigvalsh, null_space, orth
 from scipy.optimize import brentq
 from tendril.core import Scene, Simulation
-from tendril.core.models.der.arrays import FRAMED
+from tendril.core.models.held_frames import FRAMED
 
 BAND = 10  # half bandwidth of the Hessian of an open `der` rod
 

@@ -14,7 +14,7 @@ from ...compile.jit import part
 from ...describe.attachment import Attachment
 from ...errors import Array
 from ...maths.geometry.frames import Vector, cross, dot
-from ...models.der.evaluate import get, put
+from ...maths.geometry.rows import get, put
 from .block import BodyBlock
 from .rotation import logarithm
 

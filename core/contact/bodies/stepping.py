@@ -7,7 +7,6 @@ halves.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
 from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
+from ...models.schemes import SDIRK2, TABLE
 from .attached import Edges, find_assemblies, find_places, make_ties
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Place = Callable[[float], None]  # sends what is prescribed to where it is at a part of the step
 
-GAMMA = 1.0 - math.sqrt(0.5)  # SDIRK2, as in the rods' stepping
+SECOND_ORDER = TABLE[SDIRK2]
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
 MOST_TURN = 0.5  # rad in a step of a body: faster ones take several
@@ -168,7 +168,8 @@ class BodySteps:
 
     def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
         chosen, bodies = self.selection(which), self._bodies
-        stage, at = (GAMMA * h, GAMMA) if second_order else (h, 1.0)
+        stage, at = (SECOND_ORDER.length * h, SECOND_ORDER.ends[0]) if second_order else (h, 1.0)
+        carried = SECOND_ORDER.carried[1][0]
         for number, rods in chosen.rods:
             self._blocks[number].save(rods)
         bodies.save(chosen.bodies)
@@ -184,8 +185,8 @@ class BodySteps:
         self._impulse[chosen.ties] = (h - stage if second_order else h) * self._wrenches(chosen)
         if second_order:
             for number, rods in chosen.rods:
-                self._more(number).begin_second_stage(rods, (1.0 - GAMMA) / GAMMA)
-            bodies.begin_second_stage(chosen.bodies, stage, (1.0 - GAMMA) / GAMMA, 1.0)
+                self._more(number).begin_second_stage(rods, carried)
+            bodies.begin_second_stage(chosen.bodies, stage, carried, 1.0)
             failed |= self._minimise(chosen, stage) & which
             self._impulse[chosen.ties] += stage * self._wrenches(chosen)
         good = self.selection(which & ~failed)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...compile.jit import kernel
-from ...errors import Array, TendrilError, array, direction
+from ...errors import Array, Ints, TendrilError, array, direction
 
 UNKNOT = (1,)
 TREFOIL = (1, -1, 1)
@@ -21,8 +21,6 @@ FAR = 10.0  # radius of the sphere on which open polylines are closed, in radii 
 DOUBT = 1e-12  # relative threshold below which the sign of an area or volume is uncertain
 # Directions of projection; the one with the fewest crossings and no uncertain ones is used.
 _VIEWS = np.random.default_rng(1889).standard_normal((12, 3))
-
-Ints = NDArray[np.int64]
 
 
 def is_unknot_like(points: ArrayLike, closed: bool = True) -> bool:

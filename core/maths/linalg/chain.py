@@ -12,11 +12,8 @@ an arm starts, or -1.
 
 from __future__ import annotations
 
-from numpy import bool_, int64
-from numpy.typing import NDArray
-
 from ...compile.jit import part
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ..geometry.frames import Vector, cross
 from .small import (
     Matrix,
@@ -43,9 +40,6 @@ from .small import (
 
 ZERO = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-Ints = NDArray[int64]
-Flags = NDArray[bool_]
 
 
 @part

@@ -13,13 +13,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import int64
-from numpy.typing import NDArray
-
 from ...compile.jit import kernel, part
-from ...errors import Array
-
-Ints = NDArray[int64]
+from ...errors import Array, Ints
 
 
 class Pattern(NamedTuple):

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy import int64
 
-from ...errors import Array
-from .sparse_factor import Ints, Pattern
+from ...errors import Array, Ints
+from .sparse_factor import Pattern
 
 LEAF = 6  # nodes: smaller sets are not dissected further
 TRASH = 0  # position in the values for entries of prescribed unknowns

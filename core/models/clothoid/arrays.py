@@ -11,16 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ..state_of_rods import zeros_of
 from .moving import COLUMN, LANES, make_lanes
 from .series import COLUMNS, make_terms
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 class Rods(NamedTuple):
@@ -188,9 +182,6 @@ class MotionScratch(NamedTuple):
     force: Array  # (2, n) A, and the force of gravity
     inertia: Array  # (n, n) M
     slope: Array  # (n, n) derivative of A with respect to the velocities
-
-
-BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT = range(3)
 
 
 class Step(NamedTuple):

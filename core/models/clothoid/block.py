@@ -8,23 +8,13 @@ import numpy as np
 
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ..alteration import Factors
 from ..protocol import WHOLE, Energies, Pushes, Work, in_one_piece
+from ..report import take_work
+from ..schemes import BACKWARD_EULER, NUMBER
 from ..state_of_rods import pack, unpack
-from .arrays import (
-    BACKWARD_EULER,
-    SDIRK2,
-    SEMI_IMPLICIT,
-    Coupled,
-    Flags,
-    Ints,
-    Scratch,
-    State,
-    Step,
-    make_motion_scratch,
-    make_scratch,
-)
+from .arrays import Coupled, Scratch, State, Step, make_motion_scratch, make_scratch
 from .build import build, hold_root
 from .coupled import linearise_rods, solve_coupled
 from .coupled_block import CoupledSteps
@@ -33,9 +23,7 @@ from .growth import Growth
 from .measures import edge_strains
 from .samples import drawn_directors
 from .start import place_rods, set_velocities
-from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, step_rods
-
-SCHEMES = {"sdirk2": SDIRK2, "backward euler": BACKWARD_EULER, "semi-implicit euler": SEMI_IMPLICIT}
+from .stepping import step_rods
 
 
 class ClothoidBlock(CoupledSteps):
@@ -60,7 +48,7 @@ class ClothoidBlock(CoupledSteps):
         self.sample_start = b.samples.start
         self._rods = len(entries)
         self._workers = workers
-        self._scheme = SCHEMES[integrator]
+        self._scheme = NUMBER[integrator]
         self._tolerance = tolerance
         self._along, self._offsets = built.along, built.offsets
         self._edges_drawn = built.drawn_edges()
@@ -274,17 +262,7 @@ class ClothoidBlock(CoupledSteps):
         return np.asarray(self.arrays.log.energy[:, 1:3].sum(axis=1))
 
     def take_work(self) -> Work:
-        report = self.arrays.log.report
-        done = report.sum(axis=0).tolist()
-        work = Work(
-            iterations=int(done[ITERATIONS]),
-            residual=float(report[:, RESIDUAL].max()),
-            halvings=int(done[HALVINGS]),
-            fallbacks=int(done[FALLBACKS]),
-            failures=int(done[FAILURES]),
-        )
-        report[:] = 0.0
-        return work
+        return take_work(self.arrays.log.report)
 
     def pack_state(self, out: Array) -> None:
         pack(self.arrays.state, out)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...describe.rod import Rod
 from ...describe.scene import MOST_ELEMENTS, Elements, Entry, Hold, as_elements
-from ...errors import Array, TendrilError
+from ...errors import Array, Ints, TendrilError
 from ...maths.geometry.frames import any_normal, transport
-from .arrays import Arrays, Ints
+from .arrays import Arrays
 from .fit import Fit, Polyline, fit, make_polyline
 from .layout import RodLayout, make_arrays, panels_of
 

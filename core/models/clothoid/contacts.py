@@ -5,9 +5,9 @@ Delassus operator.
 from __future__ import annotations
 
 from ...compile.jit import kernel, part
-from ...errors import Array
+from ...errors import Array, Ints
 from ...maths.linalg.dense import half_solve
-from .arrays import Arrays, Coupled, Ints
+from .arrays import Arrays, Coupled
 from .kinematics import is_held, unknowns_of
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ...maths.linalg.dense import factor_dense, half_solve, solve_dense
 from ..protocol import Pushes
-from .arrays import Arrays, Coupled, Flags, Ints, Scratch, State
+from .arrays import Arrays, Coupled, Scratch, State
 from .kinematics import is_held, unknowns_of
 from .measures import AT_REST, SECANTS, measure, update_tension
 from .potential import evaluate_stage

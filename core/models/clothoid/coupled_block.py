@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...compile.workers import Workers
-from ...errors import Array
+from ...errors import Array, Ints
 from ..protocol import Edges, Pushes
+from ..report import FAILURES, ITERATIONS
 from ..state_of_rods import copy_rods, put_rods, rows_of
-from .arrays import Arrays, Coupled, Ints, Scratch, State
+from .arrays import Arrays, Coupled, Scratch, State
 from .contacts import add_half_responses, contact_half_responses
 from .coupled import (
     begin_rods,
@@ -26,7 +27,6 @@ from .coupled import (
     weigh_steps,
 )
 from .layout import make_coupled
-from .stepping import FAILURES, ITERATIONS
 
 
 class CoupledSteps:

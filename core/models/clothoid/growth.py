@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import Array, TendrilError, array, positive
+from ...errors import Array, Ints, TendrilError, array, positive
 from ..alteration import Factors
-from .arrays import Arrays, Ints
+from .arrays import Arrays
 from .layout import gauss_points, make_geometry, make_stage, panels_of
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import Array
+from ...errors import Array, Ints
 from ..state_of_rods import zeros_of
-from .arrays import Arrays, Coupled, Forces, Geometry, Holds, Ints, Log, Nodes, Points, Rods, Stage, State
+from .arrays import Arrays, Coupled, Forces, Geometry, Holds, Log, Nodes, Points, Rods, Stage, State
 from .potential import GAUSS, NODES, WEIGHTS
 
 PANEL = 4.0  # rad of rotation per panel of eight Gauss points, for a relative error of 1e-8 in products of positions

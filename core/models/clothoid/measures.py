@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ...compile.jit import part
-from ...errors import Array
-from .arrays import Arrays, Ints, Scratch
+from ...errors import Array, Ints
+from .arrays import Arrays, Scratch
 from .potential import GAUSS, NODES, WEIGHTS
 from .rates import update_points
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
-from ...errors import Array
+from ...errors import Array, Ints
 from ...maths.geometry.frames import Vector, cross, dot, signed_angle, transport
 from ...maths.linalg.small import get3
-from .arrays import Arrays, Ints, Scratch
+from .arrays import Arrays, Scratch
 from .kinematics import lay_out, lay_out_moving, unknowns_of
 
 

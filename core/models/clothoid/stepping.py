@@ -18,7 +18,10 @@ from ...compile.jit import kernel, part
 from ...errors import Array
 from ...forces.air import cylinder_drag
 from ...maths.linalg.dense import factor_dense, solve_dense
-from .arrays import BACKWARD_EULER, SDIRK2, SEMI_IMPLICIT, Arrays, MotionScratch, Scratch, State, Step
+from ..ladder import LEAST_SIZE, MOST_ITERATIONS, lengthen, next_attempt
+from ..report import ITERATIONS, RESIDUAL
+from ..schemes import BACKWARD_EULER, CARRIED, ENDS, LENGTH, SDIRK2, SEMI_IMPLICIT, STAGES
+from .arrays import Arrays, MotionScratch, Scratch, State, Step
 from .kinematics import BEND, unknowns_of
 from .measures import AT_REST, SECANTS, TANGENTS, measure, update_tension
 from .potential import evaluate_stage, place_points, stage_velocity
@@ -27,12 +30,8 @@ from .roots import all_finite, place_root, rotation_between, shift_root, turn_fr
 from .samples import place_samples, update_samples
 from .semi_implicit import semi_implicit_step
 
-GAMMA = 1.0 - math.sqrt(0.5)
-ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES = range(5)
-MOST_ITERATIONS = 25
 MOST_HALVINGS = 5
 LARGEST_EXTRAPOLATION = 1.5  # rad, largest rotation within a step for which the rates are extrapolated
-LEAST_SIZE = 1e-4  # smallest step size of the line search
 LARGEST_ROTATION = 1.0  # rad, largest rotation of a section in one iteration
 
 
@@ -53,42 +52,34 @@ def step_rods(
     for r in range(first_rod, last_rod):
         if skip[r]:
             continue
-        done, part, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
+        done, piece, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
         stage, accelerated = 1.0, AT_REST  # length of the last stage, and how its accelerations follow
         if step.steps > 0:
             set_edge_reference(b, r)
         while done < step.steps:
             copy_state(b, b.state, b.saved, r)
             update_forces(b, r, sample_mass, step.air_density)
-            stage = part * step.h * (GAMMA if scheme == SDIRK2 else 1.0)
+            stage = piece * step.h * LENGTH[scheme]
             accelerated = SECANTS if scheme == BACKWARD_EULER else TANGENTS
             if scheme == SEMI_IMPLICIT:
-                if done + part >= step.steps:
+                if done + piece >= step.steps:
                     save_velocities(b, scratch, r)
                 good = semi_implicit_step(
-                    b, scratch, motion_scratch, r, part * step.h, done / step.steps, (done + part) / step.steps
+                    b, scratch, motion_scratch, r, piece * step.h, done / step.steps, (done + piece) / step.steps
                 )
             else:
                 set_point_reference(b, scratch, r)
-                good = _attempt(b, scratch, r, step, done, part, scheme)
+                good = _attempt(b, scratch, r, step, done, piece, scheme)
             if not good:
                 copy_state(b, b.saved, b.state, r)
-                if scheme != BACKWARD_EULER:
-                    scheme = BACKWARD_EULER
-                    report[r, FALLBACKS] += 1.0
+                scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, 0.5**MOST_HALVINGS)
+                if more:
                     continue
-                if part > 0.5**MOST_HALVINGS:
-                    scheme = step.scheme
-                    part *= 0.5
-                    report[r, HALVINGS] += 1.0
-                    continue
-                report[r, FAILURES] += 1.0
                 accelerated = AT_REST
-                _give_up(b, r, (done + part) / step.steps)
+                _give_up(b, r, (done + piece) / step.steps)
             scheme = step.scheme
-            done += part
-            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
-                part *= 2.0
+            done += piece
+            piece = lengthen(done, piece)
             # Sample points between steps are only needed where forces act on them.
             if b.forces.loaded[r] or done >= step.steps:
                 update_samples(b, scratch, r)
@@ -184,14 +175,11 @@ def update_forces(b: Arrays, r: int, sample_mass: Array, air_density: float) -> 
 
 
 @part
-def _attempt(b: Arrays, scratch: Scratch, r: int, step: Step, done: float, part: float, scheme: int) -> bool:
-    """Advances by `part` of a step. Returns False if Newton's method did not converge."""
+def _attempt(b: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece: float, scheme: int) -> bool:
+    """Advances by a piece of a step. Returns False if Newton's method did not converge."""
     state, saved, stage = b.state, b.saved, b.stage
-    stages = 2 if scheme == SDIRK2 else 1
-    fraction = GAMMA if scheme == SDIRK2 else 1.0
-    whole = part * step.h
-    h = whole * fraction
-    ratio = (1.0 - GAMMA) / GAMMA
+    whole = piece * step.h
+    h = whole * LENGTH[scheme]
     gauss, speed, loaded = range(b.gauss.start[r], b.gauss.start[r + 1]), b.geometry.v, b.forces.loaded[r]
     nodes, v0 = range(b.nodes.start[r], b.nodes.start[r + 1]), b.rods.vector_start[r]
     fallen_back = scheme != step.scheme
@@ -206,8 +194,9 @@ def _attempt(b: Arrays, scratch: Scratch, r: int, step: Step, done: float, part:
             stage.kappa[i, c] = saved.kappa[i, c]
     for c in range(3):
         stage.root[r, c], stage.turn[r, c] = saved.root[r, c], 0.0
-    for k in range(stages):
-        at = (done + part * (fraction if k == 0 else 1.0)) / step.steps
+    for k in range(STAGES[scheme]):
+        at = (done + piece * ENDS[scheme, k]) / step.steps
+        ratio = CARRIED[scheme, k, 0]
         if k == 1:
             for p in gauss:
                 for c in range(4):

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Array
-from ..der.arrays import HeldFrames, Holds
+from ..held_frames import HeldFrames, Holds
 from ..state_of_rods import zeros_of
 
 LOOP = 9  # constraints that close a rod: three for the gap, six for the two edges that bend at the seam

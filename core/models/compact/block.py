@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
-from ..der.arrays import BACKWARD_EULER, FRAMED, FREE_END
-from ..der.block import MOST_HALVINGS, MOST_ITERATIONS, SCHEMES
+from ..held_frames import FRAMED, FREE_END
+from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import WHOLE, Edges, Energies, Pushes, Work
+from ..report import FAILURES, ITERATIONS, take_work
+from ..schemes import BACKWARD_EULER, BDF2, LENGTH
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
 from .build import build
@@ -29,12 +30,11 @@ from .coupled import (
     weigh_steps,
 )
 from .measures import edge_strains, rebuild_vertices, rotations, strains_of, tensions
-from .newton import FAILURES, FALLBACKS, GRADIENTS, HALVINGS, ITERATIONS, RESIDUAL
+from .newton import GRADIENTS
 from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
+# Where others take SDIRK2, this model takes BDF2: see `stepping.py`.
+SCHEMES = {"sdirk2": BDF2, "backward euler": BACKWARD_EULER}
 SOLVERS = {
     "elimination": ELIMINATION,
     "hybrid": HYBRID,
@@ -220,7 +220,7 @@ class CompactBlock:
         b.forces.wind[:] = wind
         b.forces.drag_rate[0] = drag_rate
         scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h if scheme == BACKWARD_EULER else h * (2.0 / 3.0)
+        self._stage = h * LENGTH[scheme]
         self._run(h, count, scheme, air_density, self._none if skip is None else skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
@@ -342,15 +342,7 @@ class CompactBlock:
     def take_work(self) -> Work:
         report = self.arrays.log.report
         self.gradients = int(report[:, GRADIENTS].sum())
-        work = Work(
-            iterations=int(report[:, ITERATIONS].sum()),
-            residual=float(report[:, RESIDUAL].max()),
-            halvings=int(report[:, HALVINGS].sum()),
-            fallbacks=int(report[:, FALLBACKS].sum()),
-            failures=int(report[:, FAILURES].sum()),
-        )
-        report[:] = 0.0
-        return work
+        return take_work(report)
 
     def pack_state(self, out: Array) -> None:
         pack(self.arrays.state, out)

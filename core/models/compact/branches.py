@@ -11,21 +11,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...describe.net import Net
 from ...describe.scene import Entry, Hold, held_vertices
-from ...errors import Array, TendrilError
+from ...errors import Array, Flags, Ints, TendrilError
 from ...maths.geometry.frames import twist_angles
 from ...maths.geometry.quaternions import from_frame, relative
-from ..der.arrays import FRAMED, FREE_END, INNER
-from ..der.build import Shape, _vertex_frame
-from ..net.plan import fit_frame, frames_along, refuse_spins
-from ..net.topology import Chain, Ints, edges_beside_joints, find_chains
+from ..elastic.build_rods import Shape, vertex_frame
+from ..elastic.plan import fit_frame, frames_along, refuse_spins
+from ..elastic.topology import Chain, edges_beside_joints, find_chains
+from ..held_frames import FRAMED, FREE_END, INNER
 from .arrays import Arrays
 from .shapes import TAUT, put_strains, quaternions, raise_distance
-
-Flags = NDArray[np.bool_]
 
 
 class Tree(NamedTuple):
@@ -265,7 +262,7 @@ def _section(points: Array, tree: Tree, frames: Array, arm: tuple[int, int], i: 
     twist = np.empty(len(t))
     twist_angles(t, d, twist)
     shape = Shape(x, t, d, np.linalg.norm(np.diff(x, axis=0), axis=1), twist)
-    return _vertex_frame(shape, d, twist, i - begin, end - begin + 1, end - begin)[:2]
+    return vertex_frame(shape, d, twist, i - begin, end - begin + 1, end - begin)[:2]
 
 
 def _check_distances(net: Net, tree: Tree, holds: list[Hold]) -> None:

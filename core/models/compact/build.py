@@ -8,21 +8,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...describe.net import Net
 from ...describe.rod import Rod
 from ...describe.scene import Entry, Hold, held_vertices
-from ...errors import Array, TendrilError
+from ...errors import Array, Ints, TendrilError
 from ...maths.geometry.quaternions import from_frame, product
-from ..der.arrays import FRAMED, FREE_END, INNER
-from ..der.build import Shape, _half_lengths, _middles, _shapes, _vertex_frame
+from ..elastic.build_rods import Shape, half_lengths, middles_of, shapes_of_rod, vertex_frame
+from ..held_frames import FRAMED, FREE_END, INNER
 from ..protocol import Edges
 from .arrays import Arrays, make_arrays
 from .branches import Tree, arc_lengths_and_joint_pairs, grow_tree, place_net
 from .shapes import TAUT, put_strains, quaternions, raise_distance, strain
-
-Ints = NDArray[np.int64]
 
 
 class Layout(NamedTuple):
@@ -120,11 +117,11 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     _check_rod(rod, holds)
     _stiffnesses(b, rod, first)
 
-    shape, rest = _shapes(rod)
+    shape, rest = shapes_of_rod(rod)
     if rest is not None:
         _natural_strains(b, r, rod, rest)
     _natural_twist(b, r, rod)
-    theta = rod.twist * _middles(shape)
+    theta = rod.twist * middles_of(shape)
     directors = _turned(shape, theta)
     b.state.q[rows] = (1.0, 0.0, 0.0, 0.0)
     b.state.q[edges] = quaternions(shape.tangents, directors)
@@ -139,7 +136,7 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
             if hold.kind == "edge":
                 b.holds.director[end, first + i] = directors[i]
             elif hold.holds_frame:
-                t, d, _, _ = _vertex_frame(shape, directors, twist, i, n, m)
+                t, d, _, _ = vertex_frame(shape, directors, twist, i, n, m)
                 b.holds.tangent[end, first + i] = t
                 b.holds.director[end, first + i] = d
 
@@ -168,7 +165,7 @@ def _natural_strains(b: Arrays, r: int, rod: Rod, rest: Shape) -> None:
             continue
         middle = None
         if joint != INNER:
-            t, d, _, _ = _vertex_frame(rest, rest.directors, rest.twist, i, n, m)
+            t, d, _, _ = vertex_frame(rest, rest.directors, rest.twist, i, n, m)
             middle = from_frame(tuple(t), tuple(d))
         before = q[(i - 1) % m] if rod.closed or i > 0 else None
         put_strains(b, first + i, before, middle, q[i] if rod.closed or i < n - 1 else None)
@@ -180,7 +177,7 @@ def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
         return
     first = int(b.rods.start[r])
     for i in range(rod.vertex_count):
-        before, after = _half_lengths(rod, i)
+        before, after = half_lengths(rod, i)
         joint = b.rods.joint[first + i]
         if joint == FREE_END:
             continue

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from numpy import int64
-from numpy.typing import NDArray
-
 from ...compile.jit import kernel
-from ...errors import Array
+from ...errors import Array, Ints
 from .arrays import Linear
 from .kinematics import sample_forces, sample_motion
 from .matrix import solve_matrix
-
-Ints = NDArray[int64]
 
 
 @kernel

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from numpy import bool_, int64
+from numpy import bool_
 from numpy.typing import NDArray
 
 from ...compile.jit import kernel, part
-from ...errors import Array
+from ...errors import Array, Ints
 from ...maths.linalg.small import (
     add6,
     get3,
@@ -47,8 +47,6 @@ from .stages import aim_sections, copy_state, guess, measure, place_held, start_
 LARGEST_ROTATION = 0.7  # rad, largest rotation of an edge in one iteration
 SETTLED = 0.1  # segment lengths: below this step length the multipliers of the holds are updated as well
 MOST_ATTEMPTS = 7  # of increasing regularisation until the matrix is positive definite
-
-Ints = NDArray[int64]
 
 
 @kernel

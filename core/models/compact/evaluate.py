@@ -30,7 +30,7 @@ from ...maths.linalg.small import (
     times,
     transposed,
 )
-from ..der.arrays import FRAMED
+from ..held_frames import FRAMED
 from .arrays import Forces, Geometry, Rods, Stage, State, System
 from .forks import clear_forks, pass_to_fork, sum_at_fork
 from .kinematics import across_seam, end_frames, has_element

@@ -4,15 +4,10 @@ at the fork. None of this affects rods without branches.
 
 from __future__ import annotations
 
-from numpy import int64
-from numpy.typing import NDArray
-
 from ...compile.jit import part
-from ...errors import Array
+from ...errors import Array, Ints
 from ...maths.geometry.frames import Vector
 from ...maths.linalg.small import add3, get3, put3
-
-Ints = NDArray[int64]
 
 
 @part

@@ -9,7 +9,7 @@ from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from ...maths.geometry.quaternions import Quaternion, directors_of, from_frame, product, relative, turned
 from ...maths.linalg.small import get3, get4, put3, put4
-from ..der.arrays import FRAMED, FREE_END
+from ..held_frames import FRAMED, FREE_END
 from .arrays import Geometry, Linear, Rods, State
 from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
 

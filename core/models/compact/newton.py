@@ -8,6 +8,8 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot
 from ...maths.linalg.small import get3, put3
+from ..ladder import LEAST_SIZE
+from ..report import COLUMNS, ITERATIONS, RESIDUAL
 from .arrays import ELIMINATION, Forces, Geometry, Rods, Stage, State, Step, System
 from .evaluate import evaluate, largest_hold_force, penalty_stiffness
 from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
@@ -15,12 +17,11 @@ from .gradients import conjugate_gradients
 from .kinematics import displace, root_fixed, save_base
 from .matrix import factor_matrix, solve_matrix
 
-LEAST_SIZE = 1e-4  # smallest step size of the line search
 LARGEST_ROTATION = 1.0  # rad, largest rotation of an edge per iteration
 MET_TOLERANCE = 1e-15  # tolerated violation of holds, relative to the rod's length
 MOST_PASSES = 8  # of the correction of holds after convergence
 
-ITERATIONS, RESIDUAL, HALVINGS, FALLBACKS, FAILURES, GRADIENTS = range(6)  # columns of the report
+GRADIENTS = COLUMNS  # a column of the report: evaluations of the gradient
 
 
 @part

@@ -10,8 +10,7 @@ from ...forces.air import cylinder_drag
 from ...maths.geometry.frames import cross, dot, transport, unit
 from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
 from ...maths.linalg.small import get3, get4, put3, put4
-from ..der.arrays import FRAMED, HeldFrames, Holds
-from ..der.stages import place_frames
+from ..held_frames import FRAMED, HeldFrames, Holds, place_frames
 from .arrays import Forces, Geometry, Rods, Stage, State
 from .kinematics import frame_quaternion, place, root_fixed
 
@@ -42,7 +41,7 @@ def place_held(
 ) -> None:
     """Prescribed positions and frames at the fraction `at` of the step; a held root moves there directly."""
     first, end = rods.start[r], rods.start[r + 1]
-    place_frames(rods, holds, frames, first, end, at)  # type: ignore[arg-type]  # it takes all that have joints
+    place_frames(rods, holds, frames, first, end, at)
     for i in range(first, end):
         if rods.held[i]:
             for c in range(3):

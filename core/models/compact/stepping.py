@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from ...compile.jit import kernel, part
 from ...errors import Array
-from ..der.arrays import BACKWARD_EULER, SDIRK2
+from ..ladder import GAIN, lengthen, next_attempt
+from ..schemes import BACKWARD_EULER, BDF2
 from .arrays import Arrays, Linear, Step
 from .evaluate import evaluate, penalty_stiffness
 from .kinematics import displace, place, sample_forces, sample_motion, save_base
 from .matrix import factor_matrix, solve_matrix
-from .newton import FAILURES, FALLBACKS, HALVINGS, minimise
+from .newton import minimise
 from .stages import (
     aim_sections,
     copy_state,
@@ -34,7 +35,6 @@ from .stages import (
     update_velocities,
 )
 
-LARGEST_GAIN = 1e-3  # relative energy gain above which a BDF2 step is rejected and repeated with backward Euler
 LARGEST_GROWTH = 2.0  # ratio of successive step lengths; BDF2 is stable up to 2.4
 
 
@@ -49,8 +49,8 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
         if skip[r]:
             continue
         first, end = rods.start[r], rods.start[r + 1]
-        done, part, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
-        watched = scheme == SDIRK2 and _at_rest(b, r)
+        done, piece, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
+        watched = scheme == BDF2 and _at_rest(b, r)
         energy = math.inf  # at the start of the step; not known yet
         while done < step.steps:
             copy_state(state, saved, first, end, r)
@@ -61,31 +61,22 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
             place(rods, state, b.geometry, r)
             if watched and energy == math.inf:
                 energy, _ = _energy_and_work(b, r)
-            good = _attempt(b, step, r, done, part, scheme)
+            good = _attempt(b, step, r, done, piece, scheme)
             if good and watched:
                 now, work = _energy_and_work(b, r)
-                good = scheme == BACKWARD_EULER or now - energy - work <= LARGEST_GAIN * (energy + abs(work))
+                good = scheme == BACKWARD_EULER or now - energy - work <= GAIN * (energy + abs(work))
                 if good:
                     energy = now
             if not good:
                 copy_state(saved, state, first, end, r)
-                if scheme > BACKWARD_EULER:
-                    scheme -= 1
-                    report[r, FALLBACKS] += 1.0
+                scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, smallest)
+                if more:
                     continue
-                if part > smallest:
-                    scheme = step.scheme
-                    part *= 0.5
-                    report[r, HALVINGS] += 1.0
-                    continue
-                report[r, FAILURES] += 1.0
-                give_up(b, r, (done + part) / step.steps)
+                give_up(b, r, (done + piece) / step.steps)
                 energy = math.inf
             scheme = step.scheme
-            done += part
-            # Longer parts again as soon as `done` is a multiple of them.
-            while part < 1.0 and done / (2.0 * part) == math.floor(done / (2.0 * part)):
-                part *= 2.0
+            done += piece
+            piece = lengthen(done, piece)
         update_geometry(b, r)
         measure(rods, b.geometry, r, b.log.energy, r)
 
@@ -135,15 +126,15 @@ def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
 
 
 @part
-def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: int) -> bool:
-    """Advances by `part` of a step from the state, after `place`. Returns False if Newton did not converge.
+def _attempt(b: Arrays, step: Step, r: int, done: float, piece: float, scheme: int) -> bool:
+    """Advances by a piece of a step from the state, after `place`. Returns False if Newton did not converge.
 
     BDF2 with a step h after one of h / rho: y' = y* + k f(y') with y* = y + back (y - y1), back = rho^2 / (1 + 2 rho), k = h (1
     + rho) / (1 + 2 rho)."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
-    h, back = part * step.h, 0.0
+    h, back = piece * step.h, 0.0
     whole = h
-    if scheme == SDIRK2 and state.previous_h[r] > 0.0:
+    if scheme == BDF2 and state.previous_h[r] > 0.0:
         rho = h / state.previous_h[r]
         if rho <= LARGEST_GROWTH:
             back = rho * rho / (1.0 + 2.0 * rho)
@@ -156,7 +147,7 @@ def _attempt(b: Arrays, step: Step, r: int, done: float, part: float, scheme: in
         for s in range(2):
             for c in range(3):
                 strain[i, s, c] = geometry.strain[i, s, c]
-    place_held(rods, b.holds, b.frames, geometry, state, r, (done + part) / step.steps)
+    place_held(rods, b.holds, b.frames, geometry, state, r, (done + piece) / step.steps)
     guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
     if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
         return False

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ....errors import Array
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from ....errors import Array, Flags, Ints
 
 
 class Nets(NamedTuple):
@@ -75,7 +69,7 @@ class Work(NamedTuple):
     air: Array  # (2,) density, drag rate
     span: Array  # (R,) s, total time of the current steps
     energy: Array  # (R, 4) J, stretch, bend, twist, constraint
-    report: Array  # (R, 3) halvings, failures, steps
+    report: Array  # (R, COLUMNS); iterations are explicit steps
 
 
 class Arrays(NamedTuple):

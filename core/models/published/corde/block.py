@@ -15,11 +15,12 @@ from ....contact.bodies.block import BodyBlock
 from ....contact.bodies.explicit import begin_bodies, end_bodies
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
-from ....errors import Array
-from ...net.samples import gather, lay_samples
+from ....errors import Array, Flags, Ints
+from ...elastic.samples import gather, lay_samples
 from ...protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
+from ...report import FAILURES, take_work
 from ...state_of_rods import copy_rods, pack, put_rods, unpack
-from .arrays import Flags, Ints, State
+from .arrays import State
 from .build import build, choose_steps, product, quaternions, settings_of
 from .carried import Carried, carry, step_carried_cordes
 from .coupled import (
@@ -33,7 +34,7 @@ from .coupled import (
     weigh_cordes,
 )
 from .measure import strains_of_segments
-from .stepping import FAILURES, HALVINGS, STEPS, copy_nets, measure_cordes, relax_cordes, step_cordes
+from .stepping import copy_nets, measure_cordes, relax_cordes, step_cordes
 
 LONGEST_STEP = 10.0  # s, steps longer than this search for a state of rest
 RELAXATION_STEPS = 20_000  # steps towards a state of rest
@@ -344,10 +345,8 @@ class CordeBlock:
         return np.asarray(self.arrays.work.energy.sum(axis=1))
 
     def take_work(self) -> Work:
-        report = self.arrays.work.report
-        halvings, failures, steps = (int(report[:, k].sum()) for k in (HALVINGS, FAILURES, STEPS))
-        report[:] = 0.0
-        return Work(iterations=steps, halvings=halvings, failures=failures)
+        """Iterations are explicit steps."""
+        return take_work(self.arrays.work.report)
 
     def pack_state(self, out: Array) -> None:
         pack(self.arrays.state, out)

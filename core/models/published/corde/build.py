@@ -11,9 +11,10 @@ import numpy as np
 from ....describe.net import Corde, Net
 from ....describe.scene import Entry, Hold
 from ....errors import Array
-from ...net.arrays import Graph
-from ...net.build import make_graph
-from ...net.plan import Plan, make_plan
+from ...elastic.arrays import Graph
+from ...elastic.build_nets import make_graph
+from ...elastic.plan import Plan, make_plan
+from ...report import COLUMNS
 from .arrays import Arrays, Holds, Nets, State, Work
 
 SAFETY = 0.7  # fraction of the estimated longest stable step
@@ -68,7 +69,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
     v, e, r = len(state.r), edge_count, len(plans)
     work = Work(
         np.zeros((v, 3)), np.zeros((e, 3)), np.zeros((v, 3)), np.zeros(3), np.zeros(2), np.zeros(r),
-        np.zeros((r, 4)), np.zeros((r, 3)),
+        np.zeros((r, 4)), np.zeros((r, COLUMNS)),
     )  # fmt: skip
     held = Holds(np.stack([state.r, state.r]), np.stack([state.q, state.q]))
     block = Arrays(nets, state, State(*(array.copy() for array in state)), held, work)

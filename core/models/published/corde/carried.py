@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import int64
-from numpy.typing import NDArray
 
 from ....compile.jit import kernel, part
 from ....contact.bodies.attached import make_ties
@@ -33,15 +32,14 @@ from ....contact.bodies.explicit import (
 from ....contact.bodies.ties import Conditions, Ties, measure
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry
-from ....errors import Array
+from ....errors import Array, Ints
 from ....maths.linalg.dense import factor_dense, solve_dense
 from ....maths.linalg.small import get4, put4
-from ...net.arrays import Graph
+from ...elastic.arrays import Graph
+from ...report import FAILURES, HALVINGS, ITERATIONS
 from .arrays import Arrays
 from .forces import first_director, turned
-from .stepping import FAILURES, HALVINGS, MOST_HALVINGS, STEPS, copy_state, step_frames, step_points, stop_net
-
-Ints = NDArray[int64]
+from .stepping import MOST_HALVINGS, copy_state, step_frames, step_points, stop_net
 
 
 class Carried(NamedTuple):
@@ -134,7 +132,7 @@ def step_carried_cordes(b: Arrays, saved: Arrays, c: Carried, before: Array, h: 
             for k in range(steps):
                 good = good and _step(b, c, a, h, k, steps, parts)
             for m in range(c.net_of[a], c.net_of[a + 1]):
-                report[c.net[m], STEPS] += steps
+                report[c.net[m], ITERATIONS] += steps
             if good:
                 break
             for m in range(c.net_of[a], c.net_of[a + 1]):

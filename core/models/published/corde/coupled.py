@@ -13,14 +13,14 @@ from numpy import bool_, int64
 from numpy.typing import NDArray
 
 from ....compile.jit import kernel
-from ....errors import Array
+from ....errors import Array, Ints
 from ....maths.linalg.small import get4, put4
 from ....maths.linalg.sparse_factor import Pattern, factor, solve
 from ....maths.linalg.sparse_order import Finder, stack_size
-from ...net.arrays import Graph
-from ...net.build import make_pattern
-from ...net.plan import Plan
-from .arrays import Arrays, Ints
+from ...elastic.arrays import Graph
+from ...elastic.build_nets import make_pattern
+from ...elastic.plan import Plan
+from .arrays import Arrays
 from .forces import turned
 
 MOST_ATTEMPTS = 6

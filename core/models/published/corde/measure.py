@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....errors import Array
-from .arrays import Flags, Ints, Nets, State
+from ....errors import Array, Flags, Ints
+from .arrays import Nets, State
 
 # B_1, B_2, B_3 of appendix I, as in forces.py.
 _B = np.array(

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ....compile.jit import kernel, part
 from ....errors import Array
-from ....forces.air import SKIN_FRICTION, VISCOSITY
+from ....forces.air import cylinder_coefficients
 from ....maths.geometry.frames import dot
 from ....maths.linalg.small import get4, put4
+from ...report import FAILURES, HALVINGS, ITERATIONS
 from .arrays import Arrays
 from .forces import (
     Quaternion,
@@ -28,7 +29,6 @@ from .forces import (
     turned,
 )
 
-HALVINGS, FAILURES, STEPS = range(3)
 MOST_HALVINGS = 6
 # bounds of a segment's length relative to its rest length; beyond them the step has failed
 SHORTEST, LONGEST = 1e-3, 30.0
@@ -52,7 +52,7 @@ def step_cordes(b: Arrays, saved: Arrays, h: float, skip: NDArray[bool_], first:
                 good = _step(b, r, h / steps, (k + 1.0) / steps)
                 if not good:
                     break
-            report[r, STEPS] += steps
+            report[r, ITERATIONS] += steps
             if good:
                 break
             copy_state(saved, r, True)
@@ -287,10 +287,7 @@ def _air(b: Arrays, r: int) -> None:
         along = dot(w, t)
         across = math.sqrt(max(dot(w, w) - along * along, 0.0))
         radius = 0.5 * (n.radii[j, 0] + n.radii[j, 1])
-        reynolds = density * across * 2.0 * radius / VISCOSITY
-        coefficient = 1.0 + 10.0 / math.pow(reynolds, 2.0 / 3.0) if reynolds > 0.0 else 0.0
-        normal = 0.5 * density * coefficient * 2.0 * radius * length * across
-        axial = 0.5 * density * SKIN_FRICTION * 2.0 * math.pi * radius * length * abs(along)
+        normal, axial = cylinder_coefficients(radius, length, across, along, density)
         for c in range(3):
             f = 0.5 * (normal * (w[c] - along * t[c]) + axial * along * t[c])
             force[i, c] -= f

@@ -1,4 +1,4 @@
-"""Arrays that `der2008` adds to those of `der`, whose rods, states and holds it shares: a rod as a chain of frames.
+"""RodArrays that `der2008` adds to those of `der`, whose rods, states and holds it shares: a rod as a chain of frames.
 
 A node of the chain is an edge with its frame, or the prescribed frame of a vertex, which is represented by a fixed edge of zero
 length. Element k lies between nodes k - 1 and k; on a closed rod the first one lies between the last node and the first. The
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import Array
-from ...der.arrays import FRAMED, Arrays, HeldFrames
+from ...elastic.rods import RodArrays
+from ...held_frames import FRAMED, HeldFrames
 from ...state_of_rods import zeros_of
 
 
@@ -72,7 +73,7 @@ class Motion(NamedTuple):
     most_iterations: NDArray[np.int64]  # (R,) largest number of projection iterations in an inner step
 
 
-def make_chain(b: Arrays) -> Chain:
+def make_chain(b: RodArrays) -> Chain:
     start, edge, vertex, slot, fixed, simple = [0], [], [], [], [], []
     joint, frame_held = b.rods.joint, b.rods.edge_framed
     for r, closed in enumerate(b.rods.closed):

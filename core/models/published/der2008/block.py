@@ -15,11 +15,13 @@ from ....contact.bodies.block import BodyBlock
 from ....contact.bodies.explicit import begin_bodies, end_bodies, groups_of
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
-from ....errors import Array
-from ...der.arrays import BACKWARD_EULER, Arrays, State, Step
-from ...der.block import DerBlock, Flags, Ints
-from ...der.stepping import FALLBACKS
+from ....errors import Array, Flags, Ints
+from ...elastic.arrays import Arrays, Step
+from ...elastic.rod_block import RodBlock
+from ...elastic.rods import RodArrays, RodState
 from ...protocol import Energies
+from ...report import FALLBACKS
+from ...schemes import BACKWARD_EULER
 from .arrays import make_chain, make_motion, make_nodes
 from .build import build
 from .carried import Carried, can_carry, carry, with_carried_held
@@ -29,7 +31,7 @@ from .projection import TOLERANCE
 from .stepping import respond, step_rods_explicitly
 
 
-class Der2008Block(DerBlock):
+class Der2008Block(RodBlock):
     """Always uses its own integrator, whatever the simulation's setting."""
 
     second_order = False
@@ -51,13 +53,13 @@ class Der2008Block(DerBlock):
         self._failed = np.zeros(self._rods, dtype=np.bool_)
         self._projection = min(TOLERANCE, tolerance)
         damped = bool(b.rods.damping_time.any())
-        self._start = State(*(array.copy() for array in b.state)) if damped else None
+        self._start = RodState(*(array.copy() for array in b.state)) if damped else None
         self._h = 0.0  # s, length of the last step
         self._entries = entries
         self._carried: Carried | None = None  # rods coupled to bodies, with these bodies
         self._carrying = np.zeros(self._rods, dtype=np.bool_)
 
-    def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
+    def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
 
     def free_steps(
@@ -129,12 +131,12 @@ class Der2008Block(DerBlock):
         """With zero steps it only measures."""
         b, chain, nodes, motion, failed = self.arrays, self._chain, self._nodes, self._motion, self._failed
         step = Step(h, max(count, 1), BACKWARD_EULER, air_density, self._projection, 0, 0)
-        start, benches, lanes = self._start, self._benches, self._lanes
+        flat, start, benches, scratch = self.flat, self._start, self._benches, self._scratch
 
         def work(first: int, last: int, piece: int) -> None:
             if start is not None and count > 0:
                 step_and_damp_rods(
-                    b, start, benches[piece], lanes[piece], chain, nodes, motion, step, skip, failed, first, last
+                    b, start, flat, benches[piece], scratch[piece], chain, nodes, motion, step, skip, failed, first, last
                 )  # fmt: skip
             else:
                 step_rods_explicitly(

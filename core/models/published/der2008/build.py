@@ -1,4 +1,4 @@
-"""Builds the arrays of a `der2008` block: those of `der`, with the stiffnesses of the paper."""
+"""Builds the arrays of a `der2008` block: those of elastic rods, with the stiffnesses of the paper."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....describe.scene import Entry, Hold
-from ...der.arrays import INNER, Arrays
-from ...der.build import build as build_der
+from ...elastic.arrays import Arrays
+from ...elastic.build_rods import build as build_rods
+from ...elastic.rods import RodArrays
+from ...held_frames import INNER
 
 # Implicit steps have no inextensibility constraints. Instead EA l^2 / EI is raised to this value, so that an edge keeps
 # its length to about 1e-6 while round-off in that length causes no significant force.
 INEXTENSIBILITY = 1e5
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
-    b = build_der(entries, holds)
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
+    flat, b = build_rods(entries, holds)
     for r, entry in enumerate(entries):
         rod, first = entry.rod, int(b.rods.start[r])
         m = rod.edge_count
@@ -28,4 +30,4 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays
         span = (rod.rest_lengths[inner - 1] + rod.rest_lengths[inner])[:, None]
         b.rods.stiffness[first + inner, 0, 0:2] = rod.bend[inner - 1] / span
         b.rods.stiffness[first + inner, 0, 2:4] = rod.bend[inner] / span
-    return b
+    return flat, b

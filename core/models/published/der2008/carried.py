@@ -18,10 +18,10 @@ from ....contact.bodies.block import BodyBlock
 from ....contact.bodies.explicit import Bodies, explicit_bodies, groups_of, starts
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry
-from ....errors import Array
-from ....maths.linalg.sparse_factor import Ints, Pattern
+from ....errors import Array, Ints
+from ....maths.linalg.sparse_factor import Pattern
 from ....maths.linalg.sparse_order import Finder, analyse, dissect, stack_size
-from ...der.arrays import Arrays
+from ...elastic.rods import RodArrays
 from .arrays import Chain
 
 
@@ -109,7 +109,9 @@ def can_carry(
     return True
 
 
-def with_carried_held(b: Arrays, entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]]) -> Arrays:
+def with_carried_held(
+    b: RodArrays, entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]]
+) -> RodArrays:
     """The same rods and state, with all tied vertices and frames held."""
     held, framed = b.rods.held.copy(), b.rods.edge_framed.copy()
     for rod, one in attachments:
@@ -123,7 +125,11 @@ def with_carried_held(b: Arrays, entries: Sequence[Entry], attachments: Sequence
 
 
 def carry(
-    b: Arrays, chain: Chain, entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]], block: BodyBlock
+    b: RodArrays,
+    chain: Chain,
+    entries: Sequence[Entry],
+    attachments: Sequence[tuple[int, Attachment]],
+    block: BodyBlock,
 ) -> Carried:
     ties, of_rod = _ties(b, entries, attachments, block)
     welds_at = [(rod, one) for rod, one in attachments if one.kind == "weld"]
@@ -170,7 +176,7 @@ def carry(
 
 
 def _ties(
-    b: Arrays, entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]], block: BodyBlock
+    b: RodArrays, entries: Sequence[Entry], attachments: Sequence[tuple[int, Attachment]], block: BodyBlock
 ) -> tuple[Ties, Ints]:
     rows = sorted((rod, vertex, one.body) for rod, one in attachments for vertex in _vertices(one, entries[rod]))
     edge, sign = [], []

@@ -7,10 +7,10 @@ import math
 from ....compile.jit import part
 from ....contact.bodies.explicit import to_world, turn_body
 from ....maths.geometry.frames import cross
+from ....maths.geometry.rows import get, put
 from ....maths.linalg.sparse_factor import factor, solve
 from ....maths.linalg.tridiagonal import solve_tridiagonal
-from ...der.arrays import Rods
-from ...der.evaluate import get, put
+from ...elastic.rods import Rods
 from .arrays import Motion
 from .carried import Carried
 from .carried_bodies import add_vertex, body_metric

@@ -17,11 +17,12 @@ from ....contact.bodies.explicit import fly, lead, straighten, to_world, turn_si
 from ....errors import Array
 from ....forces.air import cylinder_drag
 from ....maths.geometry.frames import dot
+from ....maths.geometry.rows import get, put
 from ....maths.linalg.dense import factor_dense, half_solve
-from ...der.arrays import Arrays, Rods, Step
-from ...der.evaluate import get, put
-from ...der.stages import place_frames
-from ...der.stepping import FAILURES, HALVINGS, ITERATIONS, RESIDUAL
+from ...elastic.arrays import Step
+from ...elastic.rods import RodArrays, Rods
+from ...held_frames import place_frames
+from ...report import FAILURES, HALVINGS, ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .carried import Carried
 from .carried_bodies import add_vertex, body_metric, frame_stiffness, frame_torque
@@ -44,7 +45,7 @@ from .stepping import (
 
 @kernel
 def step_assemblies(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, first: int, last: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, first: int, last: int
 ) -> None:
     """One step of assemblies first ... last - 1. An assembly that can't be stepped keeps its positions, with zero velocity."""
     for a in range(first, last):
@@ -53,7 +54,7 @@ def step_assemblies(
 
 
 @kernel
-def measure_assemblies(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, first: int, last: int) -> None:
+def measure_assemblies(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, first: int, last: int) -> None:
     """Measures the energies of the assemblies' rods."""
     of = c.assemblies
     for a in range(first, last):
@@ -64,7 +65,7 @@ def measure_assemblies(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carr
 
 
 @part
-def _step_assembly(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, a: int) -> bool:
+def _step_assembly(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, a: int) -> bool:
     rods, state, report, bodies, of = b.rods, b.state, b.log.report, c.bodies, c.assemblies
     _set_holds(b, c, a)
     for k in range(of.rods[a], of.rods[a + 1]):
@@ -132,7 +133,7 @@ def _step_assembly(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried,
 
 
 @part
-def _give_up(b: Arrays, c: Carried, before: Array, a: int) -> None:
+def _give_up(b: RodArrays, c: Carried, before: Array, a: int) -> None:
     """Restores the bodies, and sets all velocities to zero."""
     of, bodies = c.assemblies, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):
@@ -152,7 +153,7 @@ def _give_up(b: Arrays, c: Carried, before: Array, a: int) -> None:
 
 
 @part
-def _set_holds(b: Arrays, c: Carried, a: int) -> None:
+def _set_holds(b: RodArrays, c: Carried, a: int) -> None:
     """Sets the holds of tied vertices and welded frames from the bodies."""
     of, ties, welds, holds, bodies = c.assemblies, c.ties, c.welds, b.holds, c.bodies
     for k in range(of.rods[a], of.rods[a + 1]):
@@ -170,7 +171,7 @@ def _set_holds(b: Arrays, c: Carried, a: int) -> None:
 
 
 @part
-def _longest_stable_step(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int) -> float:
+def _longest_stable_step(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int) -> float:
     """s, longest stable inner step."""
     rods, of, ties, welds, bodies = b.rods, c.assemblies, c.ties, c.welds, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):
@@ -208,7 +209,7 @@ def _longest_stable_step(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Ca
 
 @part
 def _inner_step(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, h: float, at: float, tolerance: float
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, h: float, at: float, tolerance: float
 ) -> tuple[int, float]:
     """Algorithm 1 of the paper. Returns the number of projection iterations, -1 if a rod folded, and the largest relative
     length error."""
@@ -272,7 +273,7 @@ def _apply_torques(rods: Rods, chain: Chain, nodes: Nodes, c: Carried, a: int) -
 
 
 @part
-def _roll_back(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, at: float) -> bool:
+def _roll_back(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, a: int, at: float) -> bool:
     """Rolls back an inner step."""
     of, bodies = c.assemblies, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):

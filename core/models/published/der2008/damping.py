@@ -1,9 +1,9 @@
-"""Internal (Kelvin-Voigt) damping, which the paper does not include. It is applied implicitly after each step, because an
-explicit treatment would need far shorter steps than bending.
+"""Internal damping (Kelvin-Voigt), which the paper does not have: after a step, and implicit, as an explicit one would need far
+shorter steps than bending does.
 
-The new velocity solves (M / h + tau K) dv = -tau K v, where K is the tangent stiffness of the rod, a sum of k g g^T over its
-strains, so that tau K v are the forces of strain rates. The system is assembled as a `der` step of length s, with strain rates
-and damping chosen such that both sides are multiplied by 2 / tau.
+The new speed solves (M / h + tau K) dv = -tau K v, where K is the stiffness of the rod about where it is, a sum of k g g^T over its
+strains. So tau K v are the forces of strain rates. The system is one of elastic rods for a step of length s, with
+strain rates and damping chosen such that both sides come out 2 / tau times as large.
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ from __future__ import annotations
 import math
 
 from ....compile.jit import kernel, part
-from ....errors import Array
-from ...der.arrays import Arrays, State, Step
-from ...der.evaluate import evaluate, update_geometry
-from ...der.newton import factor_matrix, solve_matrix
-from ...der.stepping import lay_out
-from ...der.workbench import copy_state
+from ....errors import Flags
+from ...elastic.arrays import Arrays, Scratch, Step
+from ...elastic.evaluate import evaluate
+from ...elastic.geometry import update_geometry
+from ...elastic.matrix import factor_matrix, solve_matrix
+from ...elastic.rods import RodArrays, RodState
+from ...elastic.stepping import lay_out
 from .arrays import Chain, Motion, Nodes
-from .stepping import Flags, step_rods_explicitly
+from .stepping import step_rods_explicitly
 
-SMALL = 1e-6  # edge lengths: displacement of the difference quotient for strain rates
+SMALL = 1e-6  # of an edge: how far back strain rates are looked for
 
 
 @kernel
 def step_and_damp_rods(
-    b: Arrays,
-    start: State,
+    b: RodArrays,
+    start: RodState,
+    flat: Arrays,
     bench: Arrays,
-    lanes: Array,
+    scratch: Scratch,
     chain: Chain,
     nodes: Nodes,
     m: Motion,
@@ -38,73 +40,87 @@ def step_and_damp_rods(
     first_rod: int,
     last_rod: int,
 ) -> None:
-    """Like `step_rods_explicitly` for all steps, with internal damping after each."""
+    """As step_rods_explicitly, all steps, with internal damping after each. `flat` are the same rods as `b`."""
     for r in range(first_rod, last_rod):
         if skip[r]:
             continue
         first, n = b.rods.start[r], b.rods.start[r + 1] - b.rods.start[r]
-        copy_state(b.state, first, start, first, n)
+        _copy(b.state, start, first, n)
         inner, most = 0, 0
         for k in range(step.steps):
             step_rods_explicitly(b, chain, nodes, m, step, skip, failed, k, k + 1, r, r + 1)
             if failed[r]:
-                copy_state(start, first, b.state, first, n)
+                _copy(start, b.state, first, n)
                 break
             inner += m.inner[r]
             most = max(most, m.most_iterations[r])
-            _damp(b, bench, step.h, lanes, r)
+            _damp(flat, bench, step.h, scratch, r)
         m.inner[r], m.most_iterations[r] = inner, most
 
 
 @part
-def _damp(b: Arrays, bench: Arrays, h: float, lanes: Array, r: int) -> None:
-    """Applies internal damping over h seconds to the velocities."""
-    rods, state, stage, geometry, system = bench.rods, bench.state, bench.stage, bench.geometry, bench.system
-    tau = b.rods.damping_time[r]
-    if tau == 0.0 or not lay_out(b, bench, r):
+def _copy(source: RodState, target: RodState, first: int, n: int) -> None:
+    for i in range(first, first + n):
+        for c in range(4):
+            target.q[i, c], target.v[i, c], target.a[i, c] = source.q[i, c], source.v[i, c], source.a[i, c]
+        for c in range(3):
+            target.m1[i, c] = source.m1[i, c]
+        for c in range(2):
+            target.twist[i, c] = source.twist[i, c]
+
+
+@part
+def _damp(b: Arrays, bench: Arrays, h: float, scratch: Scratch, r: int) -> None:
+    """Takes out of the speed what internal damping takes in h seconds."""
+    graph, material, state, stage, geometry = bench.graph, bench.material, bench.state, bench.stage, bench.geometry
+    system, forces = bench.system, bench.forces
+    tau = b.material.damping_time[r]
+    if tau == 0.0 or not lay_out(b, bench, True, r):
         return
-    first, n = b.rods.start[r], rods.start[1]
+    first, n = b.graph.vertices[r], graph.vertices[1]
     fastest = 0.0
     for i in range(n):
         for c in range(3):
-            fastest = max(fastest, abs(state.v[i, c]) / rods.rest_length[i])
+            fastest = max(fastest, abs(state.v[4 * i + c]) / material.rest_length[i])
     if not 0.0 < fastest < math.inf:
         return
     ago = SMALL / fastest
     for i in range(n):
         for c in range(4):
-            stage.q[i, c] = state.q[i, c]
-            stage.v[i, c] = 0.0
-            bench.forces.force[i, c] = 0.0
-            bench.forces.gyroscopic[i, c] = 0.0
-            state.q[i, c] -= ago * state.v[i, c] if c < 3 else 0.0
+            k = 4 * i + c
+            stage.q[k] = state.q[k]
+            stage.v[k] = 0.0
+            forces.force[k] = 0.0
+            forces.gyroscopic[k] = 0.0
+            state.q[k] -= ago * state.v[k] if c < 3 else 0.0
         for c in range(6):
-            bench.forces.drag[i, c] = 0.0
-    if not update_geometry(rods, bench.frames, geometry, state.q, 0):
+            forces.drag[i, c] = 0.0
+    forces.drag_rate[0] = 0.0
+    if not update_geometry(graph, material, geometry, state, 0):
         return
+    for e in range(2 * n):
+        for c in range(5):
+            stage.strain[e, c] = geometry.strain[e, c]
+    for k in range(4 * n):
+        state.q[k] = stage.q[k]
+    update_geometry(graph, material, geometry, state, 0)
+    for e in range(2 * n):
+        for c in range(5):
+            strain = geometry.strain[e, c]
+            material.rest[e, c] = strain
+            stage.strain[e, c] = strain - 2.0 * (strain - stage.strain[e, c]) / ago
     for i in range(n):
-        for slot in range(2):
-            for c in range(5):
-                stage.strain[i, slot, c] = geometry.strain[i, slot, c]
-        for c in range(4):
-            state.q[i, c] = stage.q[i, c]
-    update_geometry(rods, bench.frames, geometry, state.q, 0)
-    for i in range(n):
-        for slot in range(2):
-            for c in range(5):
-                strain = geometry.strain[i, slot, c]
-                rods.rest[i, slot, c] = strain
-                stage.strain[i, slot, c] = strain - 2.0 * (strain - stage.strain[i, slot, c]) / ago
         geometry.stretch[i], stage.stretch[i], geometry.tension[i] = 0.0, 0.0, 0.0
     s = math.sqrt(0.5 * h * tau)
-    rods.damping_time[0] = s
-    evaluate(rods, bench.frames, bench.forces, stage, geometry, system, state.q, 0, s, lanes, False)
-    if not factor_matrix(rods, system, 0):
+    material.damping_time[0] = s
+    evaluate(
+        graph, material, forces, stage, geometry, state, system, bench.pattern, scratch, 0, s, False
+    )  # fmt: skip
+    if not factor_matrix(graph, material.held, system, bench.pattern, scratch.stack, 0):
         return
-    for i in range(n):
-        for c in range(4):
-            system.trial[4 * i + c] = 0.0 if rods.held[i, c] else -system.gradient[i, c]
-    solve_matrix(rods, system, 0, system.trial)
+    for k in range(4 * n):
+        system.trial[k] = -system.gradient[k]
+    solve_matrix(graph, material.held, system, bench.pattern, 0, system.trial)
     for i in range(n):
         for c in range(3):
-            b.state.v[first + i, c] += system.trial[4 * i + c]
+            b.state.v[4 * (first + i) + c] += system.trial[4 * i + c]

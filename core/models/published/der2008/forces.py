@@ -16,8 +16,8 @@ import math
 from ....compile.jit import part
 from ....errors import Array
 from ....maths.geometry.frames import cross, dot
-from ...der.arrays import Rods
-from ...der.evaluate import get
+from ....maths.geometry.rows import get
+from ...elastic.rods import Rods
 from .arrays import Chain, Nodes
 
 

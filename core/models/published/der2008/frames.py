@@ -13,11 +13,11 @@ import math
 from ....compile.jit import part
 from ....errors import Array
 from ....maths.geometry.frames import Vector, cross, dot, signed_angle, sine_cosine, transport, turn
+from ....maths.geometry.rows import edge_of, get, nearest_turn, put
 from ....maths.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
-from ...der.arrays import HeldFrames, Holds, Rods, State
-from ...der.element import LEAST_CHI
-from ...der.evaluate import edge_of, get, nearest_turn, put
-from ...der.stages import between, blend
+from ...elastic.element import LEAST_CHI
+from ...elastic.rods import Rods, RodState
+from ...held_frames import HeldFrames, Holds, between, blend
 from .arrays import Chain, Nodes
 
 MOST_ITERATIONS = 60
@@ -29,7 +29,7 @@ REGULARISATION = 1e-9
 
 
 @part
-def load_frames(rods: Rods, state: State, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
+def load_frames(rods: Rods, state: RodState, frames: HeldFrames, chain: Chain, nodes: Nodes, x: Array, r: int) -> None:
     """Bishop frames and angles of a state; theta includes whole turns of twist. Prescribed frames are those of the state's time."""
     first, end = rods.start[r], rods.start[r + 1]
     begin, stop = chain.start[r], chain.start[r + 1]
@@ -354,7 +354,7 @@ def _energy(chain: Chain, nodes: Nodes, size: float, r: int) -> float:
 
 
 @part
-def store_frames(rods: Rods, state: State, chain: Chain, nodes: Nodes, r: int) -> None:
+def store_frames(rods: Rods, state: RodState, chain: Chain, nodes: Nodes, r: int) -> None:
     """Writes material frames and twists to the state."""
     begin, stop = chain.start[r], chain.start[r + 1]
     for k in range(begin, stop):

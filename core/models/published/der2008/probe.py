@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....compile.jit import kernel
 from ....errors import Array
-from ...der.arrays import Arrays
-from ...der.evaluate import get, put
-from ...der.stages import place_frames
+from ....maths.geometry.rows import get, put
+from ...elastic.rods import RodArrays
+from ...held_frames import place_frames
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, measure_energies
 from .frames import load_frames, relax_frames, transport_frames
@@ -14,7 +14,7 @@ from .projection import TOLERANCE, project
 
 
 @kernel
-def evaluate_at(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, relax: bool) -> bool:
+def evaluate_at(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: Array, relax: bool) -> bool:
     """Transports the frames of rod r from its state to the centerline x (N, 3); with `relax` the material frames become
     quasistatic, otherwise they are transported, too. Writes energies to the log and elastic forces to the motion. Returns False
     if x is invalid."""
@@ -43,7 +43,7 @@ FORCES, FRAMES, PROJECTION = range(3)  # parts of a step
 
 @kernel
 def repeat_part(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, angles: Array, times: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, which: int, x: Array, angles: Array, times: int
 ) -> int:
     """Repeats one part of a step for timing: elastic forces at the state; the projection of x (N, 3); or the frames of x,
     starting from angles (K, 3): theta, sine, cosine. Returns the number of iterations."""

@@ -12,9 +12,9 @@ import math
 from ....compile.jit import part
 from ....errors import Array
 from ....maths.geometry.frames import Vector, dot
+from ....maths.geometry.rows import get, put
 from ....maths.linalg.tridiagonal import factor_tridiagonal, solve_tridiagonal
-from ...der.arrays import Rods
-from ...der.evaluate import get, put
+from ...elastic.rods import Rods
 from .arrays import Motion
 
 TOLERANCE = 1e-8  # relative length error

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import math
 
-from numpy import bool_
-from numpy.typing import NDArray
-
 from ....compile.jit import kernel, part
-from ....errors import Array
+from ....errors import Array, Flags
 from ....forces.air import cylinder_drag
-from ...der.arrays import Arrays, Rods, Step
-from ...der.evaluate import get, put
-from ...der.stages import between, place_frames
-from ...der.stepping import ITERATIONS, RESIDUAL
+from ....maths.geometry.rows import get, put
+from ...elastic.arrays import Step
+from ...elastic.rods import RodArrays, Rods
+from ...held_frames import between, place_frames
+from ...report import ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .forces import elastic_forces, longest_step, measure_energies
 from .frames import load_frames, relax_frames, store_frames, transport_frames
@@ -28,12 +26,10 @@ UPDATE_INTERVAL = 16  # inner steps between updates of the longest stable step
 MOST_HALVINGS = 6  # of an inner step
 FAILED_ERROR = 0.1  # relative length error after the projection above which the inner step was too long
 
-Flags = NDArray[bool_]
-
 
 @kernel
 def step_rods_explicitly(
-    b: Arrays,
+    b: RodArrays,
     chain: Chain,
     nodes: Nodes,
     m: Motion,
@@ -116,7 +112,7 @@ def step_rods_explicitly(
 
 
 @part
-def load_state(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
+def load_state(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float, ready: bool) -> bool:
     """Loads the state at fraction `at` of the step. With `ready` the edges get their rest lengths, without a change of
     velocity. Returns False if the state is invalid."""
     rods, state, holds, frames = b.rods, b.state, b.holds, m.frames
@@ -143,7 +139,7 @@ def load_state(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: flo
 
 
 @part
-def store_state(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
+def store_state(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
     """Writes centerline, velocities and frames of rod r to the state."""
     rods, state = b.rods, b.state
     store_frames(rods, state, chain, nodes, r)
@@ -157,7 +153,7 @@ def store_state(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> Non
 
 
 @part
-def roll_back(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
+def roll_back(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: float) -> bool:
     """Rolls back an inner step; the velocities are unchanged since its start."""
     rods = b.rods
     first, end = rods.start[r], rods.start[r + 1]
@@ -194,7 +190,7 @@ def make_metric(rods: Rods, m: Motion, r: int, h: float) -> None:
 
 @part
 def _inner_step(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: float, at: float, tolerance: float
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, h: float, at: float, tolerance: float
 ) -> tuple[int, float]:
     """Algorithm 1 of the paper, steps 6 to 11. Returns the number of projection iterations and the largest relative length
     error; -1 iterations if the rod folded, with unchanged velocities."""
@@ -215,7 +211,7 @@ def _inner_step(
 
 
 @part
-def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
+def apply_forces(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> None:
     """Loads, elastic forces, and the wind's drag on a vertex at rest."""
     rods, force, wind, drag = b.rods, b.forces.force, b.forces.wind, m.drag
     for i in range(rods.start[r], rods.start[r + 1]):
@@ -229,7 +225,7 @@ def apply_forces(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int) -> No
 
 
 @part
-def _shift_velocity(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: float) -> None:
+def _shift_velocity(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by: float) -> None:
     """Adds the length-preserving part of the velocity that the forces cause within `by` seconds.
 
     The velocity of symplectic Euler belongs to a time half a step before its positions. Internal damping must act on
@@ -246,7 +242,7 @@ def _shift_velocity(b: Arrays, chain: Chain, nodes: Nodes, m: Motion, r: int, by
 
 
 @part
-def predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
+def predict(b: RodArrays, m: Motion, r: int, h: float, at: float) -> None:
     """Symplectic Euler without constraints: x + h v', v' = (M + h D)^-1 (M v + h f). Held vertices follow their prescribed
     motion."""
     rods, holds = b.rods, b.holds
@@ -268,7 +264,7 @@ def predict(b: Arrays, m: Motion, r: int, h: float, at: float) -> None:
 
 @kernel
 def respond(
-    b: Arrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, h: float, x: Array, first_rod: int, last_rod: int
 ) -> None:
     """x (N, 4) becomes the displacement by forces x within a step of length h: through the inverse mass, and length-preserving.
     Angles have no inertia, and their entries become zero."""

@@ -9,12 +9,12 @@ import numpy as np
 from ...describe.scene import Hold
 from ...errors import Array
 from ...maths.linalg.sparse_order import Finder
-from .arrays import Nets
-from .build import matrix_places
+from .arrays import Arrays
+from .build_nets import matrix_places
 
 
 class NetHolds:
-    def __init__(self, nets: Nets, holds: Sequence[tuple[int, Hold]]) -> None:
+    def __init__(self, nets: Arrays, holds: Sequence[tuple[int, Hold]]) -> None:
         """The vertex and joint of each, or its edge."""
         self._nets = nets
         graph, state = nets.graph, nets.state
@@ -44,12 +44,13 @@ class NetHolds:
         edge, vertex = self._of_edge, ~self._of_edge
         b.holds.position[1, self._hold_vertex] = positions[vertex]
         framed = np.flatnonzero(vertex)[self._has_frame]
-        b.holds.frame[1, self._hold_joint] = (rotations[framed] @ self._frame).reshape(-1, 9)
+        turned = rotations[framed] @ self._frame
+        b.holds.director[1, self._hold_joint], b.holds.tangent[1, self._hold_joint] = turned[:, :, 0], turned[:, :, 2]
         b.holds.spin[1, self._hold_joint] = spins[framed]
         half = np.einsum("hij,hj->hi", rotations[edge], self._half_edge)
         b.holds.position[1, b.graph.tail[self._hold_edge]] = positions[edge] - half
         b.holds.position[1, b.graph.head[self._hold_edge]] = positions[edge] + half
-        b.holds.director[1, self._hold_edge] = np.einsum("hij,hj->hi", rotations[edge], self._director)
+        b.holds.edge_director[1, self._hold_edge] = np.einsum("hij,hj->hi", rotations[edge], self._director)
         b.holds.edge_spin[1, self._hold_edge] = spins[edge]
 
     def release(self, hold: int) -> None:

@@ -6,23 +6,22 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...describe.net import Net
 from ...describe.rod import Rod
 from ...describe.scene import Entry, Hold
-from ...errors import Array, TendrilError
+from ...errors import Array, Flags, Ints, TendrilError
 from ...maths.geometry.frames import any_normal, bishop_directors, signed_angle, transport, turn
-from ..der.arrays import FRAMED, INNER
-from ..der.build import build as build_rods
-from .topology import Chain, Ints, find_chains
+from ..held_frames import FRAMED, INNER
+from .build_rods import build as build_rods
+from .topology import Chain, find_chains
 
 
 class Plan(NamedTuple):
     points: Array  # (V, 3)
     edges: Ints  # (E, 2) along their chains
     chains: list[Chain]
-    joints: NDArray[np.bool_]  # (V,)
+    joints: Flags  # (V,)
     rest_length: Array
     radii: Array
     stretch: Array
@@ -89,10 +88,10 @@ class _Elements:
 
 
 def _of_rod(entry: Entry, holds: list[Hold]) -> Plan:
-    """A rod is a net of one chain: everything is as `der` has it."""
+    """A rod is a net of one chain: everything is as in a block of rods."""
     rod = entry.rod
     assert isinstance(rod, Rod)
-    b = build_rods([entry], [(0, hold) for hold in holds])
+    _, b = build_rods([entry], [(0, hold) for hold in holds])
     n, m = rod.vertex_count, rod.edge_count
     edges = np.stack([np.arange(m), (np.arange(m) + 1) % n], axis=1)
     joints = b.rods.joint == FRAMED
@@ -123,7 +122,7 @@ def _of_rod(entry: Entry, holds: list[Hold]) -> Plan:
 
 
 def _plan(
-    elements: _Elements, points: Array, edges: Ints, chains: list[Chain], joints: NDArray[np.bool_], frames: dict[int, Array],
+    elements: _Elements, points: Array, edges: Ints, chains: list[Chain], joints: Flags, frames: dict[int, Array],
     rest_length: Array, radii: Array, stretch: Array, vertex_mass: Array, spin_inertia: Array, m1: Array, damping_time: float,
     break_force: Array, break_moment: Array, rest_points: Array,
 ) -> Plan:  # fmt: skip

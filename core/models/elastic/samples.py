@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import Array
+from ...errors import Array, Ints
 from ..protocol import Edges
-from .arrays import Graph, Ints
+from .arrays import Graph
 from .plan import Plan
 from .topology import edges_beside_joints
 

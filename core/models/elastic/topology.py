@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...errors import Array
+from ...errors import Array, Flags, Ints
 from ...maths.linalg.sparse_order import dissect
-
-Ints = NDArray[np.int64]
 
 
 class Chain(NamedTuple):
@@ -20,7 +17,7 @@ class Chain(NamedTuple):
     vertices: list[int]
 
 
-def find_chains(edges: Ints, joints: NDArray[np.bool_]) -> tuple[list[Chain], Ints]:
+def find_chains(edges: Ints, joints: Flags) -> tuple[list[Chain], Ints]:
     """Chains that end at joints and loose ends, and the edges (m, 2) turned so that they run along their chain.
 
     A chain runs as most of its edges do."""
@@ -73,7 +70,7 @@ class Nodes(NamedTuple):
     order: list[int]
 
 
-def order_nodes(chains: list[Chain], joints: NDArray[np.bool_], edge_count: int, points: Array) -> Nodes:
+def order_nodes(chains: list[Chain], joints: Flags, edge_count: int, points: Array) -> Nodes:
     """Along chains first, which costs no more than a band; then the joints, by nested dissection."""
     of_vertex, of_edge = [-1] * len(joints), [-1] * edge_count
     order: list[int] = []

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...describe.rod import Rod
 from ...describe.scene import Entry, Hold
-from ...errors import Array
+from ...errors import Array, Ints
 from ...maths.geometry.frames import any_normal, bishop_directors, cross, dot, transport, turn, twist_angles
-from .arrays import FRAMED, FREE_END, INNER, Arrays, for_coupling, make_block
+from ..held_frames import FRAMED, FREE_END, INNER
+from .arrays import Arrays, Geometry, for_coupling
 from .dense import lay_at
+from .rods import RodArrays, lay_elements, make_rods, set_units
 
 
 class Shape(NamedTuple):
@@ -31,8 +32,8 @@ class Alike(NamedTuple):
     """Rods of as many vertices, all open or all closed: what is to be found for them is found for all at once."""
 
     rods: Sequence[Rod]
-    rows: NDArray[np.int64]  # (R, n) of their vertices in the block
-    edges: NDArray[np.int64]  # (R, m) of their edges
+    rows: Ints  # (R, n) of their vertices in the block
+    edges: Ints  # (R, m) of their edges
 
     def stack(self, name: str) -> Array:
         """(R, m, ...) what they say of their edges."""
@@ -42,46 +43,47 @@ class Alike(NamedTuple):
         return Alike([self.rods[k] for k in chosen], self.rows[chosen], self.edges[chosen])
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> Arrays:
-    """`holds` come with the number of their rod within the block."""
-    counts = [entry.rod.vertex_count for entry in entries]
-    b = make_block(sum(counts), len(entries))
-    b.rods.start[1:] = np.cumsum(counts)
-    b.rods.closed[:] = [entry.rod.closed for entry in entries]
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
+    """The arrays of a block of rods, flat and by rows. `holds` come with the number of their rod within the block."""
+    counts = np.array([entry.rod.vertex_count for entry in entries])
+    flat, b = make_rods(counts, np.array([entry.rod.closed for entry in entries], dtype=np.bool_))
     b.rods.damping_time[:] = [entry.rod.damping_time for entry in entries]
     together = _alike(b, [entry.rod for entry in entries])
     for group in together:
         _describe(b, group)
     for number, hold in holds:
         _hold(b, number, hold)
-    work = for_coupling(b)
+    lay_elements(flat, b.rods.joint)
+    set_units(flat)
+    work = for_coupling(flat)
+    geometry = work.geometry
     shapes, curved = [], []
     for group in together:
         _stiffnesses(b, group)
         shape, rest, with_rest = _shapes_of(group.rods)
         shapes.append(shape)
         if rest is not None:
-            _configure(work, group.those(with_rest), rest, np.zeros(len(with_rest)))
+            _configure(b, geometry, group.those(with_rest), rest, np.zeros(len(with_rest)))
             curved.append(group.rows[with_rest])
     if curved:
-        lay_at(work, b.state.q)
+        lay_at(work, flat.state.q)
     for rows in curved:
-        b.rods.rest[rows] = work.geometry.strain[rows]
+        b.rods.rest[rows] = geometry.strain.reshape(-1, 2, 5)[rows]
     for group, shape in zip(together, shapes, strict=True):
         _natural_twist(b, group)
-        _configure(work, group, shape, np.array([rod.twist for rod in group.rods]))
+        _configure(b, geometry, group, shape, np.array([rod.twist for rod in group.rods]))
         _twist_rings(b, group, shape)
     for first, entry in zip(b.rods.start, entries, strict=False):
         b.state.v[first : first + entry.rod.vertex_count, :3] = entry.velocity
     # Held places are where they are until told otherwise.
     b.holds.position[:] = b.state.q[:, :3]
-    b.holds.tangent[:] = work.frames.tangent
-    b.holds.director[:] = work.frames.director
+    b.holds.tangent[:] = geometry.frame[:, 2::3]
+    b.holds.director[:] = geometry.frame[:, 0::3]
     b.holds.director[:, b.rods.edge_framed] = b.state.m1[b.rods.edge_framed]
-    return b
+    return flat, b
 
 
-def _alike(b: Arrays, rods: Sequence[Rod]) -> list[Alike]:
+def _alike(b: RodArrays, rods: Sequence[Rod]) -> list[Alike]:
     numbers: dict[tuple[int, bool], list[int]] = {}
     for r, rod in enumerate(rods):
         numbers.setdefault((rod.vertex_count, rod.closed), []).append(r)
@@ -92,7 +94,7 @@ def _alike(b: Arrays, rods: Sequence[Rod]) -> list[Alike]:
     return found
 
 
-def _describe(b: Arrays, group: Alike) -> None:
+def _describe(b: RodArrays, group: Alike) -> None:
     """Lengths, sections and masses, and what is at the vertices as long as nothing holds them."""
     rows, edges = group.rows, group.edges
     n, m = rows.shape[1], edges.shape[1]
@@ -115,7 +117,7 @@ def _describe(b: Arrays, group: Alike) -> None:
         b.rods.held[rows[:, -1], 3] = True  # no edge there, so no angle
 
 
-def _hold(b: Arrays, number: int, hold: Hold) -> None:
+def _hold(b: RodArrays, number: int, hold: Hold) -> None:
     first, end = int(b.rods.start[number]), int(b.rods.start[number + 1])
     row = first + hold.index
     if hold.kind == "edge":
@@ -129,7 +131,7 @@ def _hold(b: Arrays, number: int, hold: Hold) -> None:
         b.rods.joint[row] = FRAMED
 
 
-def _twist_rings(b: Arrays, group: Alike, shape: Shape) -> None:
+def _twist_rings(b: RodArrays, group: Alike, shape: Shape) -> None:
     """A ring is twisted by cutting it, turning one face by the twist and gluing it again: the seam's twist equals its neighbours',
     and its natural twist takes up what the frames do not show."""
     for k, rod in enumerate(group.rods):
@@ -140,7 +142,7 @@ def _twist_rings(b: Arrays, group: Alike, shape: Shape) -> None:
             b.rods.rest[first, 1, 4] -= (1.0 - before) * rod.twist
 
 
-def _shapes(rod: Rod) -> tuple[Shape, Shape | None]:
+def shapes_of_rod(rod: Rod) -> tuple[Shape, Shape | None]:
     """The shape at the start and the natural one; None for a straight one."""
     shape, rest, _ = _shapes_of([rod])
     return _of_one(shape, 0), None if rest is None else _of_one(rest, 0)
@@ -205,13 +207,13 @@ def _framed(points: Array, closed: bool, known: Sequence[Array]) -> Shape:
     return Shape(points, tangents, directors, lengths, twist)
 
 
-def _natural_twist(b: Arrays, group: Alike) -> None:
+def _natural_twist(b: RodArrays, group: Alike) -> None:
     """Adds rest_twist over the length of each element."""
     for k, rod in enumerate(group.rods):
         if rod.rest_twist == 0.0:
             continue
         for i, row in enumerate(group.rows[k]):
-            before, after = _half_lengths(rod, i)
+            before, after = half_lengths(rod, i)
             if b.rods.joint[row] == INNER:
                 b.rods.rest[row, 0, 4] += rod.rest_twist * (before + after)
             elif b.rods.joint[row] == FRAMED:
@@ -219,7 +221,7 @@ def _natural_twist(b: Arrays, group: Alike) -> None:
                 b.rods.rest[row, 1, 4] += rod.rest_twist * after
 
 
-def _half_lengths(rod: Rod, i: int) -> tuple[float, float]:
+def half_lengths(rod: Rod, i: int) -> tuple[float, float]:
     """Half the natural length of the edges before and after vertex i; zero where there is none."""
     lengths, n = rod.rest_lengths, rod.vertex_count
     before = 0.5 * lengths[i - 1] if rod.closed or i > 0 else 0.0
@@ -227,7 +229,7 @@ def _half_lengths(rod: Rod, i: int) -> tuple[float, float]:
     return float(before), float(after)
 
 
-def _stiffnesses(b: Arrays, group: Alike) -> None:
+def _stiffnesses(b: RodArrays, group: Alike) -> None:
     """Stiffness of the elements' strains: two half edges in series, shared between the two edges' frames by length."""
     rows, m = group.rows, group.edges.shape[1]
     half = np.zeros(rows.shape)
@@ -255,40 +257,39 @@ def _stiffnesses(b: Arrays, group: Alike) -> None:
     b.rods.stiffness[rows] = k
 
 
-def _configure(b: Arrays, group: Alike, shape: Shape, angles: Array) -> None:
+def _configure(b: RodArrays, geometry: Geometry, group: Alike, shape: Shape, angles: Array) -> None:
     """Puts rods into shapes, twisted by angles that grow evenly with arc length, and makes them the base of frames."""
     rows, edges = group.rows, group.edges
     directors, twist = shape.directors, shape.twist
     if angles.any():
-        theta = angles[:, None] * _middles(shape)
+        theta = angles[:, None] * middles_of(shape)
         side = np.cross(shape.tangents, directors)
         directors = np.cos(theta)[..., None] * directors + np.sin(theta)[..., None] * side
         twist = twist + theta - np.roll(theta, 1, axis=1)
     b.state.q[rows, :3] = shape.points
     b.state.q[rows, 3] = 0.0
-    b.geometry.base_t[edges] = shape.tangents
-    b.geometry.base_reference[edges] = directors
+    geometry.base_t[edges] = shape.tangents
+    geometry.base_reference[edges] = directors
     b.state.m1[edges] = directors
     b.state.twist[rows] = 0.0
     b.state.twist[edges, 0] = twist
     for k, i in np.argwhere(b.rods.joint[rows] == FRAMED).tolist():
         of_rod = _of_one(shape, k)
-        t, d, before, after = _vertex_frame(of_rod, directors[k], twist[k], i, rows.shape[1], edges.shape[1])
+        t, d, before, after = vertex_frame(of_rod, directors[k], twist[k], i, rows.shape[1], edges.shape[1])
         row = rows[k, i]
-        b.frames.tangent[row] = t
-        b.frames.director[row] = d
+        geometry.frame[row] = np.stack([d, np.cross(t, d), t], axis=1).ravel()
         b.state.twist[row] = before, after
-    b.frames.spin[rows] = 0.0
-    b.geometry.base_twist[rows] = b.state.twist[rows]
+    geometry.spin[rows] = 0.0
+    geometry.base_twist.reshape(-1, 2)[rows] = b.state.twist[rows]
 
 
-def _middles(shape: Shape) -> Array:
+def middles_of(shape: Shape) -> Array:
     """Where the middles of the edges lie, from that of edge 0, as parts of the whole length."""
     middles = np.cumsum(shape.lengths, axis=-1) - 0.5 * shape.lengths
     return np.asarray((middles - middles[..., :1]) / shape.lengths.sum(axis=-1, keepdims=True))
 
 
-def _vertex_frame(
+def vertex_frame(
     shape: Shape, directors: Array, twist: Array, i: int, n: int, m: int
 ) -> tuple[Array, Array, float, float]:
     """Tangent and director of the cross-section at a vertex, and the twist to it from either side.

@@ -9,30 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...describe.scene import Entry, Hold
-from ...errors import Array
+from ...errors import Array, Flags, Ints
+from ...maths.linalg.bordered_band import BORDER, COLUMN
 from ...maths.linalg.sparse_factor import Pattern
-from ...maths.linalg.sparse_order import Finder, analyse, stack_size
-from ..der.element import make_lanes
+from ...maths.linalg.sparse_order import Finder, analyse
 from .arrays import (
-    Flags,
-    Forces,
-    Geometry,
+    Arrays,
     Graph,
-    Holds,
-    Ints,
-    Log,
     Material,
-    Nets,
-    Room,
-    Stage,
-    State,
+    Scratch,
+    Sizes,
     System,
+    make_forces,
+    make_geometry,
+    make_holds,
+    make_log,
+    make_stage,
+    make_state,
 )
+from .element import make_lanes
 from .plan import Plan, make_plan
 from .topology import order_nodes
 
 
-def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Nets, Ints, list[Plan]]:
+def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, Ints, list[Plan]]:
     """The arrays, the parents of the matrix' supernodes, and the plans of the nets."""
     per_net: list[list[Hold]] = [[] for _ in entries]
     for number, hold in holds:
@@ -47,8 +47,9 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
     return nets, parent, plans
 
 
-def make_room(pattern: Pattern) -> Room:
-    return Room(make_lanes(), np.zeros(stack_size(pattern)), np.zeros((7, 7)), np.zeros((10, 10)))
+def make_scratch(stack: int) -> Scratch:
+    """For a worker; `stack` is the size of update matrices, see `stack_size`."""
+    return Scratch(make_lanes(), np.zeros(stack), np.zeros((7, 7)), np.zeros((10, 10)))
 
 
 def _starts(counts: list[int]) -> Ints:
@@ -73,8 +74,11 @@ def make_graph(plans: list[Plan]) -> Graph:
     unknowns = _starts([int(k) for k in 3 * v + e + 3 * j])
     joint_of = [np.where(p.joints, np.cumsum(p.joints) - 1, -1) for p in plans]
     return Graph(
+        chain=np.zeros(len(plans), np.bool_),
+        closed=np.zeros(len(plans), np.bool_),
         vertices=vertices,
         edges=edges,
+        edge_end=edges[1:].copy(),
         joints=joints,
         elements=elements,
         unknowns=unknowns,
@@ -252,8 +256,11 @@ def _system(graph: Graph, material: Material, pattern: Pattern) -> System:
         gradient=np.zeros(n),
         step=np.zeros(n),
         trial=np.zeros(n),
-        values=np.zeros(int(pattern.panel[-1])),
+        band=np.zeros((0, COLUMN)),
+        border=np.zeros((0, BORDER)),
+        corner=np.zeros((0, BORDER, BORDER)),
         ordered=np.zeros(n),
+        values=np.zeros(int(pattern.panel[-1])),
         diagonal=finder.entries(every, every),
         **matrix_places(graph, material.held, finder)._asdict(),
     )
@@ -261,59 +268,34 @@ def _system(graph: Graph, material: Material, pattern: Pattern) -> System:
 
 def _assemble(
     plans: list[Plan], entries: Sequence[Entry], graph: Graph, material: Material, pattern: Pattern, system: System
-) -> Nets:
-    n, v, e = int(graph.unknowns[-1]), len(graph.x), len(graph.tail)
-    j, m, nets = len(graph.vertex), len(graph.middle), len(plans)
-
-    def zeros(*shape: int) -> Array:
-        return np.zeros(shape)
-
-    def state() -> State:
-        return State(zeros(n), zeros(n), zeros(n), zeros(e, 3), zeros(m), zeros(j, 9), np.ones(e), np.ones(m))
-
-    s = state()
+) -> Arrays:
+    size = Sizes.of(graph)
+    state = make_state(size, False)
     points = np.concatenate([plan.points for plan in plans])
     velocity = np.concatenate([entry.velocity for entry in entries])
     for c in range(3):
-        s.q[graph.x + c] = points[:, c]
-        s.v[graph.x + c] = velocity[:, c]
-    s.m1[:] = np.concatenate([plan.m1 for plan in plans])
-    s.twist[:] = np.concatenate([plan.twist for plan in plans])
+        state.q[graph.x + c] = points[:, c]
+        state.v[graph.x + c] = velocity[:, c]
+    state.m1[:] = np.concatenate([plan.m1 for plan in plans])
+    state.twist[:] = np.concatenate([plan.twist for plan in plans])
     frames = [plan.frame[int(i)] for plan in plans for i in np.flatnonzero(plan.joints)]
-    s.frame[:] = np.array(frames).reshape(-1, 9)
-    holds = Holds(zeros(2, v, 3), zeros(2, j, 9), zeros(2, j), zeros(2, e, 3), zeros(2, e))
+    state.frame[:] = np.array(frames).reshape(-1, 9)
+    holds = make_holds(size, False)
     holds.position[:] = points
-    holds.frame[:] = s.frame
-    holds.director[:] = s.m1
-    return Nets(
+    holds.tangent[:], holds.director[:] = state.frame[:, 2::3], state.frame[:, 0::3]
+    holds.edge_director[:] = state.m1
+    geometry = make_geometry(size, False)
+    geometry.frame[:] = geometry.base_frame[:] = state.frame
+    return Arrays(
         graph=graph,
         material=material,
-        state=s,
-        saved=state(),
+        state=state,
+        saved=make_state(size, False),
         holds=holds,
-        forces=Forces(zeros(n), zeros(n), zeros(v, 6), zeros(3), zeros(1)),
-        stage=Stage(zeros(n), zeros(n), zeros(m, 5), zeros(e), zeros(m, 5), zeros(e)),
-        geometry=Geometry(
-            t=zeros(e, 3),
-            length=zeros(e),
-            d1=zeros(e, 3),
-            d2=zeros(e, 3),
-            reference=zeros(e, 3),
-            base_t=zeros(e, 3),
-            base_reference=zeros(e, 3),
-            stretch=zeros(e),
-            tension=zeros(e),
-            edge_spin=zeros(e),
-            strain=zeros(m, 5),
-            reference_twist=zeros(m),
-            base_twist=zeros(m),
-            arm=zeros(m, 9),
-            frame=s.frame.copy(),
-            base_frame=s.frame.copy(),
-            base_omega=zeros(n),
-            spin=zeros(j),
-        ),
+        forces=make_forces(size, size),
+        stage=make_stage(size),
+        geometry=geometry,
         system=system,
         pattern=pattern,
-        log=Log(zeros(nets, 3), zeros(nets, 5)),
+        log=make_log(size),
     )

@@ -1,1 +1,0 @@
-"""Discrete elastic rods, implicit: the default model."""

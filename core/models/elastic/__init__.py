@@ -1,0 +1,1 @@
+"""The elastic model of rods (`der`) and nets (`net`): discrete elastic rods on a graph of segments, implicit."""

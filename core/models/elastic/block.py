@@ -1,0 +1,276 @@
+"""What blocks of rods and blocks of nets have in common: steps, coupled steps, energies and state, behind the protocol of all
+models.
+
+The two differ in how sample points belong to vertices, in their holds, and in where free steps are computed: see `rod_block.py` and
+`net_block.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...compile.workers import Workers
+from ...errors import Array, Flags, Ints
+from ..alteration import Factors, Originals, strain_factors
+from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
+from ..protocol import Energies, Pushes, Work, in_one_piece
+from ..report import FAILURES, ITERATIONS, take_work
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER
+from ..state_of_rods import copy_rods, pack, put_rods, unpack
+from .arrays import Arrays, Scratch, Step, for_coupling
+from .coupled import (
+    begin_nets,
+    copy_states,
+    finish_nets,
+    go_on_nets,
+    linearise_nets,
+    move_nets,
+    retreat_nets,
+    solve_coupled,
+    weigh_steps,
+)
+from .dense import FOREVER, dense_matrix, potential_here
+from .stepping import lay_out, solve_nets, step_nets
+
+
+class ElasticBlock:
+    """Nets r = 0, 1, ... of the flat arrays. A worker computes free steps on its workbench, if there are any."""
+
+    second_order = True  # of coupled steps
+
+    def __init__(
+        self,
+        flat: Arrays,
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+        scratch: Sequence[Scratch],
+        benches: Sequence[Arrays] = (),
+    ) -> None:
+        self.flat = flat
+        self._rods = len(flat.graph.chain)
+        self.generalized_size = int(flat.graph.unknowns[-1])
+        self.generalized_ranges = in_one_piece(flat.graph.unknowns)
+        self._workers = workers
+        self._scheme = NUMBER[integrator]
+        self._tolerance = tolerance
+        self._scratch = scratch
+        self._fetched = len(benches) > 0
+        self._benches = benches or [flat] * len(scratch)
+        self._none = np.zeros(self._rods, dtype=np.bool_)
+        self._stage = 0.0  # s, length of the last stage
+        self._coupled: Arrays | None = None  # made when first needed
+        self._measured = False  # the log's energies are those of the state
+        self._originals: Originals | None = None  # made when first needed
+        self.state_size = sum(array.size for array in flat.state)
+
+    # Of the sample points: how they push the unknowns, see `rod_block.py` and `net_block.py`.
+
+    def generalized_forces(self, forces: Array, out: Array) -> None:
+        raise NotImplementedError
+
+    def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
+        raise NotImplementedError
+
+    def _pushes(self, chosen: Ints, pushes: Pushes) -> Pushes:
+        """The same for unknowns (n,) and edges (E, 28), (E,)."""
+        raise NotImplementedError
+
+    # Free steps -----------------------------------------------------------------------------------------------------
+
+    def free_steps(
+        self,
+        h: float,
+        count: int,
+        point_forces: Array,
+        wind: Array,
+        air_density: float,
+        drag_rate: float,
+        calm: bool,
+        skip: Flags | None = None,
+    ) -> None:
+        forces = self.flat.forces
+        self.generalized_forces(point_forces, forces.force)
+        forces.wind[:] = wind
+        forces.drag_rate[0] = drag_rate
+        scheme = BACKWARD_EULER if calm else self._scheme
+        self._stage = h * LENGTH[scheme]
+        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
+
+    def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
+        b, benches, fetched, scratch = self.flat, self._benches, self._fetched, self._scratch
+        step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
+        self._workers.run(
+            lambda first, last, piece: step_nets(b, benches[piece], fetched, scratch[piece], step, skip, first, last),
+            self._rods,
+            len(b.graph.x) * max(count, 1),
+        )
+        self._measured = True
+
+    def _measure(self) -> None:
+        """Energies and geometry of the state."""
+        if not self._measured:
+            self._run(0.0, 0, self._scheme, 0.0, self._none)
+
+    def solve(self, generalized: Array) -> None:
+        b, benches, fetched, scratch, h = self.flat, self._benches, self._fetched, self._scratch, self._stage
+        self._workers.run(
+            lambda first, last, piece: solve_nets(
+                b, benches[piece], fetched, scratch[piece], h, generalized, first, last
+            ),
+            self._rods,
+            len(b.graph.x),
+        )
+
+    # A coupled step -----------------------------------------------------------------------------------------------
+
+    def save(self, chosen: Ints) -> None:
+        if self._coupled is None:
+            self._coupled = for_coupling(self.flat)
+        copy_states(self._coupled, chosen, False)
+
+    def rollback(self, chosen: Ints) -> None:
+        copy_states(self._at_once(), chosen, True)
+        self._measured = False
+
+    def copy(self, chosen: Ints) -> Sequence[Array]:
+        return copy_rods(self.flat.state, self._starts(), chosen)
+
+    def restore(self, chosen: Ints, state: Sequence[Array]) -> None:
+        put_rods(self.flat.state, self._starts(), chosen, state)
+        self._measured = False
+
+    def _starts(self) -> list[Ints]:
+        """Which rows of the arrays of the state are whose."""
+        graph, state = self.flat.graph, self.flat.state
+        starts = (
+            graph.unknowns, graph.unknowns, graph.unknowns, graph.edges, graph.elements, graph.joints, graph.edges,
+            graph.elements,
+        )  # fmt: skip
+        return [start if len(array) else 0 * start for array, start in zip(state, starts, strict=True)]
+
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+        self.begin_stage(chosen, h, air_density, 1.0, still)
+
+    def begin_stage(self, chosen: Ints, h: float, air_density: float, at: float, still: bool = False) -> None:
+        c = self._at_once()
+        self._stage = h
+        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, first, last), chosen)
+
+    def begin_second_stage(self, chosen: Ints, ratio: float) -> None:
+        c, h = self._at_once(), self._stage
+        self._share(lambda first, last, piece: go_on_nets(c, chosen, h, ratio, first, last), chosen)
+
+    def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
+        c, h, scratch, of = self._at_once(), self._stage, self._scratch, self._pushes(chosen, pushes)
+        self._share(
+            lambda first, last, piece: linearise_nets(c, scratch[piece], *of, chosen, h, potential, first, last),
+            chosen,
+        )
+        self.flat.log.report[chosen, ITERATIONS] += 1.0
+
+    def step_vector(self) -> Array:
+        return self._at_once().system.trial
+
+    def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
+        c = self._at_once()
+        self._share(lambda first, last, piece: solve_coupled(c, chosen, generalized, first, last), chosen)
+
+    def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
+        c = self._at_once()
+        self._share(lambda first, last, piece: weigh_steps(c, chosen, longest, slope, first, last), chosen)
+
+    def move(self, chosen: Ints) -> None:
+        c, h = self._at_once(), self._stage
+        self._share(lambda first, last, piece: move_nets(c, chosen, h, first, last), chosen)
+
+    def backtrack(self, chosen: Ints, sizes: Array) -> None:
+        c = self._at_once()
+        self._share(lambda first, last, piece: retreat_nets(c, chosen, sizes, first, last), chosen)
+
+    def finish(self, chosen: Ints, creep: bool = False, smooth: bool = False) -> None:
+        c, h = self._at_once(), self._stage
+        self._share(lambda first, last, piece: finish_nets(c, chosen, h, creep, smooth, first, last), chosen)
+        self._measured = False  # energies are those of the state, not of the iterate: a restored run has the same bits
+        if creep:
+            self.flat.log.report[chosen, FAILURES] += 1.0
+
+    def _at_once(self) -> Arrays:
+        """The arrays for all nets at once."""
+        assert self._coupled is not None, "save() comes first"
+        return self._coupled
+
+    def _share(self, work: Callable[[int, int, int], None], chosen: Ints) -> None:
+        self._workers.run(work, len(chosen), len(chosen) * len(self.flat.graph.x) // max(self._rods, 1))
+
+    # --------------------------------------------------------------------------------------------------------------
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        """Makes a rod or net other than it was described."""
+        m, g = self.flat.material, self.flat.graph
+        if self._originals is None:
+            self._originals = Originals([m.stiffness, m.rest, m.rest_length, m.mass, m.damping_time])
+
+        def rows(start: Ints) -> slice:
+            return slice(int(start[rod]), int(start[rod + 1]))
+
+        self._originals.scale(
+            [rows(g.elements), rows(g.elements), rows(g.edges), rows(g.unknowns), slice(rod, rod + 1)],
+            [
+                factors.stiffness / factors.length, strain_factors(factors), factors.length, factors.length,
+                factors.damping,
+            ],
+        )  # fmt: skip
+        self._measured = False
+
+    def laid_out(self, rod: int) -> tuple[Arrays, int]:
+        """Arrays with the geometry of a rod or net as it is now, and its number there: to look closely."""
+        lay_out(self.flat, self._benches[0], self._fetched, rod)
+        return (self._benches[0], 0) if self._fetched else (self.flat, rod)
+
+    def stiffness_matrix(self, rod: int) -> Array:
+        """Second derivatives of the elastic energy of a rod or net in its unknowns, at the state as it is; of a rod they are x y z
+        theta of each vertex."""
+        n, number = self.laid_out(rod)
+        if not self._fetched:
+            for other in range(self._rods):
+                lay_out(n, n, False, other)
+        potential_here(n, self._scratch[0], FOREVER, True)
+        return dense_matrix(n, number)
+
+    def energies(self, gravity: Array) -> Energies:
+        self._measure()
+        b, graph, mass = self.flat, self.flat.graph, self.flat.material.mass
+        stretch, bend, twist = (float(value) for value in b.log.energy.sum(axis=0))
+        kinetic = 0.5 * float((mass * b.state.v * b.state.v).sum())
+        x = b.state.q[graph.x[:, None] + np.arange(3)]
+        height = -float((mass[graph.x] * (x @ gravity)).sum())
+        return Energies(kinetic, stretch, bend, twist, height)
+
+    def elastic_energies(self) -> Array:
+        return np.asarray(self.flat.log.energy.sum(axis=1))
+
+    def take_work(self) -> Work:
+        return take_work(self.flat.log.report)
+
+    def pack_state(self, out: Array) -> None:
+        pack(self.flat.state, out)
+
+    def unpack_state(self, state: Array) -> None:
+        unpack(state, self.flat.state)
+        self._measured = False
+
+    def stop(self) -> None:
+        self.flat.state.v[:] = 0.0
+        self.flat.state.a[:] = 0.0
+
+    def disturb(self, size: float) -> None:
+        b = self.flat
+        noise = np.random.default_rng(0).uniform(-size, size, (len(b.graph.x), 3))
+        for c in range(3):
+            k = b.graph.x + c
+            b.state.q[k] += np.where(b.material.held[k], 0.0, noise[:, c] / b.material.unit[k])
+        self._measured = False

@@ -1,0 +1,183 @@
+"""The `der` block: rods, with a banded matrix each, stepped on the workbenches of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...compile.workers import Workers
+from ...describe.scene import Entry, Hold
+from ...errors import Array, Ints
+from ..alteration import Factors
+from ..held_frames import FRAMED, FREE_END
+from ..protocol import WHOLE, Edges, Pushes
+from .arrays import Arrays, Scratch
+from .band import probe_rods
+from .block import ElasticBlock
+from .build_rods import build
+from .coupled import copy_rows, factor_nets, respond_nets
+from .element import make_lanes
+from .rods import RodArrays, lay_elements, set_units
+from .workbench import make_workbench
+
+
+class RodBlock(ElasticBlock):
+    """Sample points are the vertices, and the unknowns of each and of the edge after it are x y z theta."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        holds: Sequence[tuple[int, Hold]],
+        *,
+        integrator: str,
+        tolerance: float,
+        workers: Workers,
+    ) -> None:
+        flat, self.arrays = self._build(entries, holds)
+        pieces = min(workers.most_pieces, len(entries))
+        largest = max(entry.rod.vertex_count for entry in entries)
+        any_closed = any(entry.rod.closed for entry in entries)
+        super().__init__(
+            flat,
+            integrator=integrator,
+            tolerance=tolerance,
+            workers=workers,
+            scratch=[Scratch(make_lanes(), np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))) for _ in range(pieces)],
+            benches=[make_workbench(largest, any_closed) for _ in range(pieces)],
+        )
+        b = self.arrays
+        self.sample_start = b.rods.start
+        self._moved = np.zeros(0)  # for `responses`
+        rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
+        self._hold_rows = np.array(rows, dtype=np.int64)
+        self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
+        self._after = np.array(
+            [int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds],
+            dtype=np.int64,
+        )
+        # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
+        self._tangent = b.holds.tangent[1, self._hold_rows].copy()
+        self._director = b.holds.director[1, self._hold_rows].copy()
+        self._half_edge = (
+            0.5 * (b.state.q[self._after, :3] - b.state.q[self._hold_rows, :3]) if rows else np.zeros((0, 3))
+        )
+
+    def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
+        return build(entries, holds)
+
+    def hold_positions(self) -> Array:
+        """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""
+        x = self.arrays.state.q[self._hold_rows, :3]
+        return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
+
+    def positions(self) -> Array:
+        return self.arrays.state.q[:, :3]
+
+    def velocities(self) -> Array:
+        return self.arrays.state.v[:, :3]
+
+    def directors(self) -> Array:
+        return self.arrays.state.m1
+
+    def point_velocities(self, generalized: Array, out: Array) -> None:
+        out[:] = generalized.reshape(-1, 4)[:, :3]
+
+    def generalized_forces(self, forces: Array, out: Array) -> None:
+        out.reshape(-1, 4)[:, :3] = forces
+        out.reshape(-1, 4)[:, 3] = 0.0
+
+    def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
+        np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
+
+    def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
+        b, rows = self.arrays, self._hold_rows
+        for array in b.holds:
+            array[0] = array[1]
+        edge = self._edge_holds
+        half = np.einsum("hij,hj->hi", rotations, self._half_edge)
+        b.holds.position[1, rows] = np.where(edge[:, None], positions - half, positions)
+        b.holds.position[1, self._after[edge]] = (positions + half)[edge]
+        b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
+        b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
+        b.holds.spin[1, rows] = spins
+        self._measured = False
+
+    def release(self, hold: int) -> bool:
+        """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod: the two elements beside
+        it can't become one while it moves."""
+        rods, row = self.arrays.rods, int(self._hold_rows[hold])
+        rod = int(np.searchsorted(rods.start, row, side="right")) - 1
+        at_end = not rods.closed[rod] and row in (rods.start[rod], rods.start[rod + 1] - 1)
+        framed = rods.joint[row] == FRAMED
+        if self._edge_holds[hold] or (framed and not at_end):
+            return False
+        rods.held[row, :3] = False
+        if framed:
+            rods.joint[row] = FREE_END
+            rods.stiffness[row] = 0.0
+            lay_elements(self.flat, rods.joint)
+            if self._originals is not None:
+                self._originals.clear(0, slice(2 * row, 2 * row + 2))
+        self._measured = False
+        return True
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        """Makes a rod other than it was described."""
+        super().alter(rod, factors)
+        set_units(self.flat)
+
+    def _pushes(self, chosen: Ints, pushes: Pushes) -> Pushes:
+        return Pushes(pushes.force.reshape(-1), pushes.stiffness, pushes.touched)
+
+    # A coupled step -----------------------------------------------------------------------------------------------
+
+    def edges(self) -> Edges:
+        rods = self.arrays.rods
+        n = len(rods.rest_length)
+        after = np.arange(1, n + 1)
+        along = np.zeros(n)
+        length = np.full(n, np.inf)
+        for first, end, closed in zip(rods.start[:-1], rods.start[1:], rods.closed, strict=True):
+            after[end - 1] = first if closed else -1
+            along[first + 1 : end] = np.cumsum(rods.rest_length[first : end - 1])
+            if closed:
+                length[first:end] = rods.rest_length[first:end].sum()
+        return Edges(after, rods.radii.max(axis=1), along, length)
+
+    def turns(self) -> Array:
+        return self.arrays.state.q[:, 3]
+
+    def responses(self, owner: Ints, row: Ints, after: Ints, pair: Ints, out: Array) -> None:
+        """How edges move when edges are pushed, by the matrices of `linearise`; see `respond_nets`."""
+        if len(self._moved) == 0:
+            self._moved = np.zeros(self.generalized_size)
+        respond_nets(self._at_once(), owner, 4 * row, 4 * after, 4 * row + 3, pair, self._moved, out)
+
+    def directors_now(self, row: Ints) -> Array:
+        return np.asarray(self._at_once().geometry.d1[row])
+
+    def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
+        c, h, scratch, benches = self._at_once(), self._stage, self._scratch, self._benches
+
+        def work(first: int, last: int, piece: int) -> None:
+            factor_nets(c, scratch[piece], chosen, h, first, last)
+            probe_rods(c, benches[piece].system, chosen, mobility, first, last)
+
+        self._share(work, chosen)
+
+    def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
+        self._copy_unknowns(chosen, generalized.reshape(-1, 4), out)
+
+    def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
+        self._copy_unknowns(chosen, forces, out.reshape(-1, 4))
+
+    def _copy_unknowns(self, chosen: Ints, source: Array, target: Array) -> None:
+        if len(chosen) == self._rods:
+            target[:] = source
+        else:
+            copy_rows(self.sample_start, chosen, source, target)
+
+    def workbench(self, rod: int) -> Arrays:
+        """The block's rod by itself, with its geometry as it is now: for whoever wants to look closely."""
+        return self.laid_out(rod)[0]

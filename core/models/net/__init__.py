@@ -1,1 +1,0 @@
-"""Implicit nets: discrete elastic rods on any graph, joined by frames of their own."""

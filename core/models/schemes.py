@@ -1,0 +1,61 @@
+"""The integrators, as records in a table.
+
+Every implicit stage of a scheme is a backward Euler step of the same length g h from a point (q*, v*), so that all stages share one
+kind of matrix (a singly diagonally implicit Runge-Kutta scheme). With k_j = (v_j, a_j) the derivatives of earlier stages, the point
+of stage i is y + g h sum_j carried[i][j] k_j: the Butcher tableau's row below its diagonal, divided by g.
+
+- Backward Euler: one stage of length h. First order, L-stable; it takes most energy out.
+- SDIRK2 (Alexander 1977): y1 = y + g h f(y1), y' = y + (1 - g) h f(y1) + g h f(y'), with g = 1 - 1/sqrt(2). Second order, L-stable.
+- Implicit midpoint: a backward Euler step to the middle of the step, extrapolated to its end. Second order, keeps energy.
+- BDF2 is a multistep scheme; the model that has it works out its own starting point from the step before.
+- Semi-implicit Euler (Casati and Bertails-Descoubes 2013, section 7.2) is linear in the new velocities and has no stages.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+GAMMA = 1.0 - math.sqrt(0.5)
+
+
+class Scheme(NamedTuple):
+    name: str
+    length: float  # of an implicit stage, in steps
+    ends: tuple[float, ...] = (1.0,)  # the part of the step that is over at the end of each stage
+    carried: tuple[tuple[float, ...], ...] = (
+        (),
+    )  # of each stage: weights of earlier stages' derivatives, in stage lengths
+    extrapolated: bool = False  # the step goes twice as far as its last stage
+    watched: bool = False  # a step that gains energy from nowhere is rejected, see `ladder.py`
+    fall_back: str = ""  # the scheme to try where this one fails
+
+
+TABLE = (
+    Scheme("backward euler", 1.0),
+    Scheme(
+        "sdirk2", GAMMA, (GAMMA, 1.0), ((), ((1.0 - GAMMA) / GAMMA,)), watched=True, fall_back="backward euler"
+    ),
+    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, fall_back="sdirk2"),
+    Scheme("bdf2", 2.0 / 3.0, watched=True, fall_back="backward euler"),
+    Scheme("semi-implicit euler", 1.0, fall_back="backward euler"),
+)  # fmt: skip
+
+NUMBER = {scheme.name: number for number, scheme in enumerate(TABLE)}
+BACKWARD_EULER, SDIRK2, BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["bdf2"]
+SEMI_IMPLICIT = NUMBER["semi-implicit euler"]
+
+# The table as arrays, for kernels; the first index is the scheme's number.
+_MOST = max(len(scheme.ends) for scheme in TABLE)
+STAGES = np.array([len(scheme.ends) for scheme in TABLE])
+LENGTH = np.array([scheme.length for scheme in TABLE])
+ENDS = np.array([scheme.ends + (1.0,) * (_MOST - len(scheme.ends)) for scheme in TABLE])
+CARRIED = np.zeros((len(TABLE), _MOST, _MOST))
+EXTRAPOLATED = np.array([scheme.extrapolated for scheme in TABLE])
+WATCHED = np.array([scheme.watched for scheme in TABLE])
+FALL_BACK = np.array([NUMBER.get(scheme.fall_back, -1) for scheme in TABLE])
+for _number, _scheme in enumerate(TABLE):
+    for _stage, _weights in enumerate(_scheme.carried):
+        CARRIED[_number, _stage, : len(_weights)] = _weights
