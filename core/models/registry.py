@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .protocol import ModelBlock
 
 IMPLICIT = ("sdirk2", "backward euler", "midpoint")
+ELASTIC = (*IMPLICIT, "tr-bdf2")
 
 # In the order of menus: production models first.
 MODELS = (
@@ -30,7 +31,7 @@ MODELS = (
         description="Rod that bends, twists and stretches: ropes, cables, springs and hair",
         block=".elastic.rod_block:RodBlock",
         kernels=".elastic.stepping",
-        integrators=IMPLICIT,
+        integrators=ELASTIC,
         menu_number=0,
     ),
     ModelRecord(
@@ -39,7 +40,7 @@ MODELS = (
         description="Elastic segments with joints that transmit bending and twisting. Stable at any stiffness",
         block=".elastic.net_block:NetBlock",
         kernels=".elastic.stepping",
-        integrators=IMPLICIT,
+        integrators=ELASTIC,
         menu_number=0,
         rod_menu=False,
         nets=True,

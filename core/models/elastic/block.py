@@ -17,7 +17,7 @@ from ..alteration import Factors, Originals, strain_factors
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import Energies, Pushes, Work, in_one_piece
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, LENGTH, NUMBER
+from ..schemes import BACKWARD_EULER, EXPLICIT, LENGTH, NUMBER
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Arrays, Scratch, Step, for_coupling
 from .coupled import (
@@ -249,6 +249,12 @@ class ElasticBlock:
         x = b.state.q[graph.x[:, None] + np.arange(3)]
         height = -float((mass[graph.x] * (x @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
+
+    def _forget_acceleration(self, rod: int) -> None:
+        """After a release, for schemes that start from the acceleration: the next step estimates it anew."""
+        if EXPLICIT[self._scheme, 0] > 0.0:
+            start = self.flat.graph.unknowns
+            self.flat.state.a[start[rod] : start[rod + 1]] = 0.0
 
     def elastic_energies(self) -> Array:
         return np.asarray(self.flat.log.energy.sum(axis=1))
