@@ -1,7 +1,7 @@
 """Undamped motion persists with TR-BDF2: spin, swing and momentum at 24 frames a second, with the stiffness of presets.
 
-Soft rods hide what a scheme does to stiff springs, so every case has the stiffness of a material. Backward Euler and SDIRK2 miss the
-bounds by far (see docs/speed.md).
+Soft rods hide what a scheme does to stiff springs, so every case has the stiffness of a material. Backward Euler and SDIRK2 miss
+the bounds by far (see docs/speed.md).
 """
 
 from __future__ import annotations
