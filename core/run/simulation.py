@@ -45,8 +45,8 @@ class Simulation:
         contact: str = "coulomb",
     ) -> None:
         """`integrator`: "sdirk2" (second order, unconditionally stable), "backward euler" (first order, dissipative), "tr-bdf2"
-        (second order on stiff rods as well, so that spin and swing persist; for "der" and "net"), "midpoint" (conserves energy, needs
-        many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
+        (second order on stiff rods as well, so that spin and swing persist; for "der" and "net"), "midpoint" (conserves energy,
+        needs many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
         `tolerance`: of Newton's method, in segment lengths.
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.
