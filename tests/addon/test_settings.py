@@ -6,6 +6,7 @@ from tendril.addon import memory, preset_menu, properties
 from tendril.addon.bridge import changes, fields, scenes
 from tendril.addon.bridge.settings import settings_in
 from tendril.addon.properties.material import MaterialSettings
+from tendril.addon.properties.models import net_models, rod_models
 from tendril.addon.properties.shape import ShapeSettings
 from tendril.core import Field
 from tendril.tests.addon.building import make_mesh, make_rod
@@ -21,6 +22,8 @@ NOT_IN_PRESETS = {
     *("rest_object", "stiffness_group", "radius_group", "mass_group", "segment_length", "use_tilt", "use_attributes"),
     *("use_profiles", "radius_by_weight", "mass_by_weight"),
 }
+
+MODEL_MENUS = {"model": rod_models, "net_model": net_models}
 
 
 def groups():
@@ -53,7 +56,10 @@ def changed(group, name):
     if kind.type == "BOOLEAN":
         return not value
     if kind.type == "ENUM":
-        return next(item.identifier for item in kind.enum_items if item.identifier != value)
+        items = [item.identifier for item in kind.enum_items]
+        if not items:  # a menu whose items are computed
+            items = [item[0] for item in MODEL_MENUS[name](None, None)]
+        return next(item for item in items if item != value)
     if kind.type == "STRING":
         return "other"
     if kind.type in ("INT", "FLOAT"):

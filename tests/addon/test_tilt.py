@@ -24,7 +24,7 @@ def wide_sides(obj, points):
 @pytest.mark.parametrize("mode", ["MINIMUM", "Z_UP"])
 @pytest.mark.parametrize("cyclic", [False, True])
 def test_the_wide_side_is_where_blender_shows_it(mode, cyclic):
-    from tendril.addon.bridge.tilts import _turned, across
+    from tendril.addon.bridge import tilts as bridge
 
     points = ring(25) if cyclic else BENT
     if cyclic:  # so crooked that the seam does not close by itself
@@ -35,8 +35,8 @@ def test_the_wide_side_is_where_blender_shows_it(mode, cyclic):
     tilts = np.linspace(0.0, 1.5, len(points))
     obj.data.splines[0].points.foreach_set("tilt", tilts.astype(np.float32))
     bpy.context.view_layer.update()
-    t, wide = across(points, cyclic, mode)
-    ours = _turned(wide, t, tilts)
+    t, wide = bridge.wide_sides(points, cyclic, mode)
+    ours = bridge._turned(wide, t, tilts)
     assert np.abs(np.einsum("ij,ij->i", ours, wide_sides(obj, points))).min() > 0.99999
 
 
