@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 # The integrators of each model; `der2008` and `corde` have their own between, whatever is asked for.
 OF_MODEL = {
-    "der": ("sdirk2", "backward euler", "midpoint"),
+    "der": ("tr-bdf2", "sdirk2", "backward euler", "midpoint"),
     "der2008": ("sdirk2", "backward euler", "midpoint"),
     "clothoid": ("sdirk2", "backward euler", "semi-implicit euler"),
     "compact": ("sdirk2", "backward euler"),
-    "net": ("sdirk2", "backward euler", "midpoint"),
+    "net": ("tr-bdf2", "sdirk2", "backward euler", "midpoint"),
     "corde": ("sdirk2", "backward euler", "midpoint"),
 }
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..contact.solver import ContactSolver, Outcome
     from ..contact.substeps import Substeps
 
-INTEGRATORS = ("sdirk2", "backward euler", "midpoint", "semi-implicit euler")
+INTEGRATORS = ("tr-bdf2", "sdirk2", "backward euler", "midpoint", "semi-implicit euler")
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
 
