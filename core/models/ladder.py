@@ -1,4 +1,5 @@
-"""The retry ladder of free steps: where an attempt fails, first the scheme's fall-back, then half the time, at last giving up.
+"""The retry ladder of free steps: where an attempt fails, first the scheme's fall-back (of some schemes
+after halving), then half the time, at last giving up.
 
 Time is counted in steps: `done` of them are over, and `part` of one is attempted. Both are sums of powers of two and therefore
 exact; `done` stays a multiple of `part`.
@@ -11,7 +12,7 @@ import math
 from ..compile.jit import part
 from ..errors import Array
 from .report import FAILURES, FALLBACKS, HALVINGS
-from .schemes import FALL_BACK
+from .schemes import FALL_BACK, SHORTEST
 
 MOST_ITERATIONS = 25  # of Newton's method
 MOST_HALVINGS = 8
@@ -26,7 +27,7 @@ def next_attempt(
     report: Array, r: int, scheme: int, wanted: int, piece: float, smallest: float
 ) -> tuple[int, float, bool]:
     """After a failed attempt: the scheme and the part of a step to try next, and whether there is anything left to try."""
-    if FALL_BACK[scheme] >= 0:
+    if FALL_BACK[scheme] >= 0 and not piece > SHORTEST[scheme]:
         report[r, FALLBACKS] += 1.0
         return FALL_BACK[scheme], piece, True
     if piece > smallest:

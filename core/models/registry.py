@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..describe.scene import Entry, Hold
     from .protocol import ModelBlock
 
-IMPLICIT = ("sdirk2", "backward euler", "midpoint")
+IMPLICIT = ("tr-bdf2", "sdirk2", "backward euler", "midpoint")
 
 # In the order of menus: production models first.
 MODELS = (
@@ -51,7 +51,7 @@ MODELS = (
         description="Rod that bends and twists, but never stretches",
         block=".compact.block:CompactBlock",
         kernels=".compact.stepping",
-        integrators=("sdirk2", "backward euler"),
+        integrators=("tr-bdf2", "backward euler"),
         menu_number=2,
         net_label="Inextensible Tree",
         net_description="Tree of segments that never stretch. Loops and breaking are not supported",
@@ -67,7 +67,7 @@ MODELS = (
         "curls, ringlets and tendrils that are held only at the start",
         block=".clothoid.block:ClothoidBlock",
         kernels=".clothoid.stepping",
-        integrators=("sdirk2", "backward euler", "semi-implicit euler"),
+        integrators=("tr-bdf2", "backward euler", "semi-implicit euler"),
         menu_number=3,
         closed_rods=False,
         elements=True,

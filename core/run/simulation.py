@@ -37,7 +37,7 @@ class Simulation:
         frame_rate: float = 24.0,
         *,
         substeps: int = DEFAULT_SUBSTEPS,
-        integrator: str = "sdirk2",
+        integrator: str = "tr-bdf2",
         tolerance: float = DEFAULT_TOLERANCE,
         threads: int | None = None,
         first_frame: int = 1,

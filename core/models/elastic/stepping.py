@@ -10,12 +10,25 @@ import math
 from ...compile.jit import kernel, part
 from ...errors import Array, Flags
 from ..ladder import GAIN, ROUND_OFF, lengthen, next_attempt
-from ..schemes import CARRIED, ENDS, EXTRAPOLATED, FALL_BACK, LENGTH, STAGES, WATCHED
+from ..report import FALLBACKS
+from ..schemes import (
+    BACKWARD_EULER,
+    CARRIED,
+    CONDITIONAL,
+    ENDS,
+    EXPLICIT,
+    EXTRAPOLATED,
+    FALL_BACK,
+    LENGTH,
+    STAGES,
+    WATCHED,
+)
 from .arrays import Arrays, Scratch, Step
 from .evaluate import evaluate
 from .geometry import measure, update_geometry
 from .matrix import factor_matrix, solve_matrix
 from .newton import minimise
+from .start import START, add_load, add_strain_rates, has_acceleration, keep_acceleration
 from .stages import (
     accept_iterate,
     air_drag,
@@ -57,9 +70,19 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
     smallest = 0.5**step.most_halvings
     done = 0.0  # in steps; sums of powers of two are exact
     piece = 1.0
-    scheme = step.scheme
-    given = _most_given(n, r, step.steps * step.h) if WATCHED[scheme] else math.inf
+    wanted = step.scheme
+    given = _most_given(n, r, step.steps * step.h) if WATCHED[wanted] else math.inf
     watched = given < math.inf
+    if CONDITIONAL[wanted] and not watched:
+        wanted = FALL_BACK[wanted]
+        report[r, FALLBACKS] += step.steps
+    scheme = wanted
+    short = Step(
+        step.h, step.steps, step.scheme, step.air_density, START * START * step.tolerance, step.most_iterations,
+        step.most_halvings,
+    )  # fmt: skip
+    if step.steps > 0:
+        add_load(n, r, 1.0)
     energy = math.inf  # where the step begins; not known yet
     while done < step.steps:
         copy_state(graph, material, state, saved, r)
@@ -68,7 +91,19 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
             energy, _ = _energy_and_work(n, r)
         if done == math.floor(done):
             air_drag(graph, material, forces, state.q, state.v, r, step.air_density)
-        good = _attempt(n, scratch, r, step, done, piece, scheme)
+        good = True
+        starting = EXPLICIT[scheme, 0] > 0.0 and not has_acceleration(n, r)
+        for k in range(0 if starting else 2, 3):
+            if k < 2:
+                part_of = START * piece
+                good = _attempt(n, scratch, r, short, done + k * part_of, part_of, BACKWARD_EULER)
+            else:
+                if starting:
+                    keep_acceleration(n, r)
+                    make_base(graph, material, state, holds, geometry, r, done / step.steps)
+                good = _attempt(n, scratch, r, step, done, piece, scheme)
+            if not good:
+                break
         if good and watched:
             now, work = _energy_and_work(n, r)
             good = FALL_BACK[scheme] < 0 or now - energy - work <= GAIN * energy + ROUND_OFF * abs(work) + given
@@ -78,15 +113,17 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
             accept_iterate(graph, state, geometry, r)
             break_overloaded(n, r)
         else:
-            scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, smallest)
+            scheme, piece, more = next_attempt(report, r, scheme, wanted, piece, smallest)
             if more:
                 copy_state(graph, material, saved, state, r)
                 continue
             _give_up(n, r, (done + piece) / step.steps)
             energy = math.inf
-        scheme = step.scheme
+        scheme = wanted
         done += piece
         piece = lengthen(done, piece)
+    if step.steps > 0:
+        add_load(n, r, -1.0)
     make_base(graph, material, state, holds, geometry, r, 1.0)
     update_geometry(graph, material, geometry, state, r)
     measure(graph, material, geometry, state, n.log.energy, r)
@@ -140,7 +177,7 @@ def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
 def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece: float, scheme: int) -> bool:
     """Advances by a piece of a step from a state that make_base has made the base. False if Newton did not converge."""
     graph, material, state, stage, geometry, holds = n.graph, n.material, n.state, n.stage, n.geometry, n.holds
-    forces, system, pattern, report = n.forces, n.system, n.pattern, n.log.report
+    saved, forces, system, pattern, report = n.saved, n.forces, n.system, n.pattern, n.log.report
     first, end = graph.unknowns[r], graph.unknowns[r + 1]
     q, v, a, base, held = state.q, state.v, state.a, system.base, material.held
     q_star, v_star, gyroscopic = stage.q, stage.v, forces.gyroscopic
@@ -150,9 +187,16 @@ def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
         if not update_geometry(graph, material, geometry, state, r):
             return False
         keep_strains(graph, stage, geometry, r)
+        if EXPLICIT[scheme, 0] > 0.0 and not add_strain_rates(n, r, EXPLICIT[scheme, 0] * h):
+            return False
     for k in range(first, end):
         q_star[k], v_star[k] = q[k], v[k]
     for number in range(STAGES[scheme]):
+        explicit = EXPLICIT[scheme, number]
+        if explicit > 0.0:
+            for k in range(first, end):
+                q_star[k] += explicit * h * saved.v[k]
+                v_star[k] += explicit * h * saved.a[k]
         at = (done + piece * ENDS[scheme, number]) / step.steps
         if number > 0:
             carried = CARRIED[scheme, number, number - 1]
