@@ -30,7 +30,7 @@ from .coupled import (
 )
 from .measures import edge_strains, rebuild_vertices, rotations, strains_of, tensions
 from .newton import FAILURES, FALLBACKS, GRADIENTS, HALVINGS, ITERATIONS, RESIDUAL
-from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
+from .stepping import GAMMA, disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -158,8 +158,8 @@ class CompactBlock:
         state = self.arrays.state
         deviation = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
         if rods.held[row] and deviation < 1e-6 * rods.rest_length[row]:
-            # The reaction force ends abruptly, so BDF2 must restart. A state from after the release keeps its history.
-            state.previous_h[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
+            # The reaction force ends abruptly. A state from after the release keeps its accelerations.
+            state.consistent[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
         rods.held[row] = False
         rods.rail[row] = 0.0
         state.hold_force[row] = 0.0
@@ -220,7 +220,7 @@ class CompactBlock:
         b.forces.wind[:] = wind
         b.forces.drag_rate[0] = drag_rate
         scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h if scheme == BACKWARD_EULER else h * (2.0 / 3.0)
+        self._stage = h if scheme == BACKWARD_EULER else h * GAMMA
         self._run(h, count, scheme, air_density, self._none if skip is None else skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
@@ -357,7 +357,7 @@ class CompactBlock:
         self._measured = False
 
     def stop(self) -> None:
-        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.previous_h):
+        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.consistent):
             array[:] = 0.0
 
     def disturb(self, size: float) -> None:
@@ -368,5 +368,5 @@ class CompactBlock:
         noise[len(b.rods.arm) :][b.rods.held[b.rods.start[:-1]]] = 0.0
         self._update_geometry()
         disturb_rods(b, noise)
-        b.state.previous_h[:] = 0.0
+        b.state.consistent[:] = 0.0
         self._measured = False
