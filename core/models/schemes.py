@@ -9,9 +9,9 @@ is explicit also carry k_0, the derivative at the start of the step.
 - SDIRK2 (Alexander 1977): y1 = y + g h f(y1), y' = y + (1 - g) h f(y1) + g h f(y'), with g = 1 - 1/sqrt(2). Second order, L-stable.
 - TR-BDF2 (Bank et al. 1985): the trapezoidal rule to 2 g h, then BDF2 to h; both stages are of the same length g h. Second order,
   L-stable, and with its explicit first stage of stage order two: it stays second order on stiff springs, where SDIRK2 drops to
-  first order and drains the motion. It needs the acceleration at the start of the step, see `elastic/start.py`.
+  first order and drains the motion. It needs the acceleration at the start of the step, see `elastic/start.py`. A failed step is
+  halved twice before backward Euler replaces it.
 - Implicit midpoint: a backward Euler step to the middle of the step, extrapolated to its end. Second order, keeps energy.
-- BDF2 is a multistep scheme; the model that has it works out its own starting point from the step before.
 - Semi-implicit Euler (Casati and Bertails-Descoubes 2013, section 7.2) is linear in the new velocities and has no stages.
 """
 
@@ -26,6 +26,7 @@ GAMMA = 1.0 - math.sqrt(0.5)
 BDF2_WEIGHT = 0.5 * (
     1.0 + math.sqrt(2.0)
 )  # y* = BDF2_WEIGHT y_1 - (BDF2_WEIGHT - 1) y_0 in the second stage of TR-BDF2
+START = 1.0 / 16.0  # of a step: the short backward Euler steps that estimate the acceleration where it is not known
 
 
 class Scheme(NamedTuple):
@@ -50,15 +51,14 @@ TABLE = (
     ),
     Scheme(
         "tr-bdf2", GAMMA, (2.0 * GAMMA, 1.0), ((), (BDF2_WEIGHT,)), explicit=(1.0, BDF2_WEIGHT - 1.0), watched=True,
-        fall_back="sdirk2", shortest=0.25,
+        fall_back="backward euler", shortest=0.25,
     ),
     Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="tr-bdf2", conditional=True),
-    Scheme("bdf2", 2.0 / 3.0, watched=True, fall_back="backward euler"),
     Scheme("semi-implicit euler", 1.0, fall_back="backward euler"),
 )  # fmt: skip
 
 NUMBER = {scheme.name: number for number, scheme in enumerate(TABLE)}
-BACKWARD_EULER, SDIRK2, BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["bdf2"]
+BACKWARD_EULER, SDIRK2, TR_BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["tr-bdf2"]
 SEMI_IMPLICIT = NUMBER["semi-implicit euler"]
 
 # The table as arrays, for kernels; the first index is the scheme's number.

@@ -13,7 +13,6 @@ from ...compile.jit import part
 from .arrays import Arrays
 from .geometry import update_geometry
 
-START = 1.0 / 16.0  # of the step, the length of a short one
 DIFFERENCE = 1e-6  # segment lengths, for strain rates
 
 

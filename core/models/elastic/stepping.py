@@ -21,6 +21,7 @@ from ..schemes import (
     FALL_BACK,
     LENGTH,
     STAGES,
+    START,
     WATCHED,
 )
 from .arrays import Arrays, Scratch, Step
@@ -28,7 +29,6 @@ from .evaluate import evaluate
 from .geometry import measure, update_geometry
 from .matrix import factor_matrix, solve_matrix
 from .newton import minimise
-from .start import START, add_load, add_strain_rates, has_acceleration, keep_acceleration
 from .stages import (
     accept_iterate,
     air_drag,
@@ -41,6 +41,7 @@ from .stages import (
     place_frames,
     place_held,
 )
+from .start import add_load, add_strain_rates, has_acceleration, keep_acceleration
 from .workbench import fetch, put_back
 
 
