@@ -22,9 +22,9 @@ from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Arrays, Scratch, Step, for_coupling
 from .coupled import (
     begin_nets,
+    begin_second_stages,
     copy_states,
     finish_nets,
-    go_on_nets,
     linearise_nets,
     move_nets,
     retreat_nets,
@@ -155,14 +155,34 @@ class ElasticBlock:
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         self.begin_stage(chosen, h, air_density, 1.0, still)
 
-    def begin_stage(self, chosen: Ints, h: float, air_density: float, at: float, still: bool = False) -> None:
+    def begin_stage(
+        self,
+        chosen: Ints,
+        h: float,
+        air_density: float,
+        at: float,
+        still: bool = False,
+        explicit: float = 0.0,
+    ) -> None:
         c = self._at_once()
         self._stage = h
-        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, first, last), chosen)
+        self._share(
+            lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, explicit, first, last), chosen
+        )
 
-    def begin_second_stage(self, chosen: Ints, ratio: float) -> None:
+    def begin_second_stage(self, chosen: Ints, carried: float, explicit: float) -> None:
         c, h = self._at_once(), self._stage
-        self._share(lambda first, last, piece: go_on_nets(c, chosen, h, ratio, first, last), chosen)
+        self._share(
+            lambda first, last, piece: begin_second_stages(c, chosen, h, carried, explicit, first, last), chosen
+        )
+
+    def knows_acceleration(self, chosen: Ints) -> Flags:
+        a, start = self.flat.state.a, self.flat.graph.unknowns
+        return np.array([bool(a[start[r] : start[r + 1]].any()) for r in chosen], dtype=np.bool_)
+
+    def restore_with_acceleration(self, chosen: Ints, state: Sequence[Array]) -> None:
+        found = self.copy(chosen)
+        self.restore(chosen, [*state[:2], found[2], *state[3:]])
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
         c, h, scratch, of = self._at_once(), self._stage, self._scratch, self._pushes(chosen, pushes)
