@@ -11,7 +11,7 @@ import pytest
 
 KERNEL = """
     import sys
-    from tendril.core import kernel_cache
+    from tendril.core.compile import kernel_cache
     kernel_cache.set_cache_folder(sys.argv[1])
     from tendril.core.compile.jit import kernel
 
@@ -94,7 +94,7 @@ def test_processes_that_compile_at_once_share_it(tmp_path):
 def test_only_one_process_at_a_time_is_at_the_files(tmp_path):
     script = textwrap.dedent("""
         import sys, time
-        from tendril.core import kernel_cache
+        from tendril.core.compile import kernel_cache
         kernel_cache.set_cache_folder(sys.argv[1])
         for _ in range(5):
             with kernel_cache._alone(), kernel_cache._alone():
@@ -112,7 +112,8 @@ ROPE = """
     import sys
     {without}
     import numpy as np
-    from tendril.core import Material, Mesh, Rod, Scene, Simulation, jit
+    from tendril.core import Material, Mesh, Rod, Scene, Simulation
+    from tendril.core.compile import jit
     scene = Scene(air_density=1.2, rod_contact=True)
     points = np.linspace((0.0, 0.0, 0.05), (0.3, 0.0, 0.05), 4)
     for shift in (0.0, 0.021):
@@ -138,7 +139,7 @@ def test_a_numba_that_is_too_old_is_not_used(tmp_path):
     script = """
     import sys, types
     sys.modules["numba"] = types.SimpleNamespace(__version__="0.56.4")
-    from tendril.core import jit
+    from tendril.core.compile import jit
     print(jit.why_not_compiled(), jit.kernel(lambda x: 2 * x)(21))
     """
     assert run(tmp_path, script) == "version 0.56.4 is too old, 0.60 is needed 42"

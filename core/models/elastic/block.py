@@ -176,6 +176,11 @@ class ElasticBlock:
             lambda first, last, piece: begin_second_stages(c, chosen, h, carried, explicit, first, last), chosen
         )
 
+    def forget_acceleration(self, rod: int) -> None:
+        """After a discontinuity: the next step estimates the acceleration anew."""
+        start = self.flat.graph.unknowns
+        self.flat.state.a[start[rod] : start[rod + 1]] = 0.0
+
     def knows_acceleration(self, chosen: Ints) -> Flags:
         a, start = self.flat.state.a, self.flat.graph.unknowns
         return np.array([bool(a[start[r] : start[r + 1]].any()) for r in chosen], dtype=np.bool_)

@@ -28,7 +28,7 @@ from .stages import (
     place_frames,
     place_held,
 )
-from .start import add_load, add_strain_rates, has_acceleration
+from .start import add_load, add_strain_rates
 
 FARTHEST = 0.7  # rotation of an edge in one iteration, about
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -77,12 +77,9 @@ def _begin_net(
     q, v, a, stage = n.state.q, n.state.v, n.state.a, n.stage
     copy_state(n.graph, n.material, n.saved, n.state, r)
     add_load(n, r, 1.0)
-    known = has_acceleration(n, r)
     make_base(n.graph, n.material, n.state, n.holds, n.geometry, r, 0.0)
     air_drag(n.graph, n.material, n.forces, q, v, r, air_density)
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
-        if not known:
-            a[k] = 0.0
         stage.q[k], stage.v[k] = q[k] + explicit * h * v[k], v[k] + explicit * h * a[k]
     if n.material.damping_time[r] > 0.0:
         update_geometry(n.graph, n.material, n.geometry, n.state, r)

@@ -87,6 +87,8 @@ class NetBlock(ElasticBlock):
     def release(self, hold: int) -> bool:
         """Lets go of one of the block's holds for good."""
         self._holds.release(hold)
+        for net in range(self._rods):
+            self.forget_acceleration(net)
         self._measured = False
         return True
 

@@ -18,7 +18,9 @@ DIFFERENCE = 1e-6  # segment lengths, for strain rates
 
 @part
 def add_load(n: Arrays, r: int, sign: float) -> None:
-    """Adds the acceleration by external loads to the state's, or takes it out again."""
+    """Adds the acceleration by external loads to the state's, or takes it out again; one that is not known stays zero."""
+    if not knows_acceleration(n, r):
+        return
     a, force, mass, held = n.state.a, n.forces.force, n.material.mass, n.material.held
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
         if not held[k] and mass[k] > 0.0:
@@ -26,11 +28,10 @@ def add_load(n: Arrays, r: int, sign: float) -> None:
 
 
 @part
-def has_acceleration(n: Arrays, r: int) -> bool:
-    """True if the state's acceleration is more than that of the external loads, which it contains: then it is known."""
-    a, force, mass, held = n.state.a, n.forces.force, n.material.mass, n.material.held
+def knows_acceleration(n: Arrays, r: int) -> bool:
+    """False if all are zero."""
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
-        if not held[k] and mass[k] > 0.0 and a[k] != force[k] / mass[k]:
+        if n.state.a[k] != 0.0:
             return True
     return False
 

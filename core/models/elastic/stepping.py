@@ -41,7 +41,7 @@ from .stages import (
     place_frames,
     place_held,
 )
-from .start import add_load, add_strain_rates, has_acceleration, keep_acceleration
+from .start import add_load, add_strain_rates, keep_acceleration, knows_acceleration
 from .workbench import fetch, put_back
 
 
@@ -93,7 +93,7 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
         if done == math.floor(done):
             air_drag(graph, material, forces, state.q, state.v, r, step.air_density)
         good = True
-        starting = EXPLICIT[scheme, 0] > 0.0 and not has_acceleration(n, r)
+        starting = EXPLICIT[scheme, 0] > 0.0 and not knows_acceleration(n, r)
         for k in range(0 if starting else 2, 3):
             if k < 2:
                 part_of = START * piece
@@ -107,7 +107,9 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
                 break
         if good and watched:
             now, work = _energy_and_work(n, r)
-            good = FALL_BACK[scheme] < 0 or now - energy - work <= GAIN * energy + ROUND_OFF * abs(work) + given
+            blown = _work_of_wind(n, r)
+            allowed = GAIN * energy + ROUND_OFF * abs(work) + given + 2.0 * abs(blown)
+            good = FALL_BACK[scheme] < 0 or now - energy - work <= allowed
             if good:
                 energy = now
         if good:
@@ -123,8 +125,10 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
         scheme = wanted
         done += piece
         piece = lengthen(done, piece)
-    if step.steps > 0:
-        add_load(n, r, -1.0)
+        if done == math.floor(done):  # as if every step was a call of its own, to the last bit
+            add_load(n, r, -1.0)
+            if done < step.steps:
+                add_load(n, r, 1.0)
     make_base(graph, material, state, holds, geometry, r, 1.0)
     update_geometry(graph, material, geometry, state, r)
     measure(graph, material, geometry, state, n.log.energy, r)
@@ -133,10 +137,8 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
 @part
 def _most_given(n: Arrays, r: int, time: float) -> float:
     """Estimate of the most energy that moving holds may give to the net in a step: twice their speed to all of it. Infinite if
-    holds turn or wind blows: that is not so easily told."""
-    graph, holds, wind = n.graph, n.holds, n.forces.wind
-    if wind[0] != 0.0 or wind[1] != 0.0 or wind[2] != 0.0:
-        return math.inf
+    holds turn, whose work is not so easily told."""
+    graph, holds = n.graph, n.holds
     farthest, mass = 0.0, 0.0
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         x = graph.x[i]
@@ -172,6 +174,22 @@ def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
         energy += 0.5 * mass[k] * v[k] * v[k]
         work += force[k] * (q[k] - saved[k])
     return float(energy), work
+
+
+@part
+def _work_of_wind(n: Arrays, r: int) -> float:
+    """Work since the saved state of the part of the drag that is due to the wind."""
+    q, saved, drag, wind = n.state.q, n.saved.q, n.forces.drag, n.forces.wind
+    work = 0.0
+    if wind[0] == 0.0 and wind[1] == 0.0 and wind[2] == 0.0:
+        return work
+    for i in range(n.graph.vertices[r], n.graph.vertices[r + 1]):
+        k = n.graph.x[i]
+        x, y, z = q[k] - saved[k], q[k + 1] - saved[k + 1], q[k + 2] - saved[k + 2]
+        work += wind[0] * (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z)
+        work += wind[1] * (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z)
+        work += wind[2] * (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z)
+    return work
 
 
 @part
