@@ -37,7 +37,7 @@ def test_gyroscope(case: Case, model: str) -> None:
 
     def measure(steps: int) -> dict[str, float]:
         points = np.linspace((0.0, 0.0, 0.0), end, 5)
-        made_of = Stiffness(STRETCH, 1e-7, 1e-7, 1e-7, mass_per_length=1e-4, inertia_per_length=1e-9)
+        made_of = Stiffness(STRETCH, 1e-4, 1e-4, 1e-4, mass_per_length=1e-4, inertia_per_length=1e-9)
         string = Rod.from_points(points, 1e-3, stiffness=made_of, rest=points / (1.0 + tension / STRETCH))
         turning = np.array([0.0, 0.0, rate])
         scene = Scene(gravity=(0.0, 0.0, -gravity))
