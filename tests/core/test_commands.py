@@ -122,11 +122,11 @@ def not_ours(command: str) -> None:
 
 
 TREATMENTS: tuple[tuple[str, Callable[[str], None]], ...] = (
-    (r"make [\w-]+( \w+=\S+)*", in_makefile),
+    (r"make [\w-]+( \w+=(\"[^\"]*\"|\S+))*", in_makefile),
     (r"python -m tendril( info| --help| experiment --list)", run_as_is),
     (r"python -m tendril", run_help),
     (r"python -m tendril run \S+", run_few_frames),
-    (r"python -m tendril (run|bake|export|experiment)\b.*", parsed),
+    (r"python -m tendril (run|bake|export|experiment|bench)\b.*", parsed),
     (r"python -m tendril\.(packaging\.package|sample_scenes\.samples|bench)\b.*", helped),
     (r"python -m tendril\.[\w.]+", importable),
     (r"packaging/window \w+ .*", in_usage),

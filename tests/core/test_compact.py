@@ -70,7 +70,7 @@ def test_a_hold_out_of_reach_draws_it_taut() -> None:
     for frame in Simulation(scene, threads=1).frames(2, 40):
         x = frame.positions(0)
         assert frame.report.failures == 0
-        assert frame.report.iterations < 200
+        assert frame.report.iterations < 400  # of four steps with two stages each
         assert lengths(x) == pytest.approx(np.full(20, 0.05), rel=1e-12)
         away = 1.0 + 0.2 * np.sin(6.0 * frame.time)
         if away < 0.99:

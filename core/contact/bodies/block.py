@@ -209,6 +209,12 @@ class BodyBlock:
         a[chosen, :3] = (v[chosen] - self._v[chosen]) / h
         a[chosen, 3:] = (self.momentum()[chosen] - self._l[chosen]) / h
 
+    def accelerate_freely(self, chosen: Ints, around: Around) -> None:
+        """Sets the accelerations of bodies on which nothing but gravity, damping and air acts."""
+        slow = self.damping[chosen] + around.drag
+        falling = around.gravity + around.drag * around.wind - slow[:, :1] * self.state.v[chosen]
+        self.state.a[chosen] = np.concatenate([falling, -slow[:, 1:] * self.momentum()[chosen]], axis=1)
+
     def restore_with_acceleration(self, chosen: Ints, state: State) -> None:
         """Puts bodies back to a copy of the state, but for the accelerations."""
         for name in ("x", "rotation", "v", "w"):

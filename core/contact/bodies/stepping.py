@@ -175,8 +175,7 @@ class BodySteps:
         the assemblies for which these did not converge."""
         bodies, tolerance = self._bodies, self._tolerance
         unknown = ~bodies.state.a.any(axis=1) & ~bodies.kinematic
-        alone = unknown & ~self._tied
-        bodies.state.a[alone, :3] = self._around.gravity
+        bodies.accelerate_freely(np.flatnonzero(unknown & ~self._tied), self._around)
         missing = np.zeros_like(which)
         missing[self.assemblies.of_body[unknown & self._tied]] = True
         for number, rods in self.selection(which).rods:

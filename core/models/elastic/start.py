@@ -30,10 +30,10 @@ def add_load(n: Arrays, r: int, sign: float) -> None:
 @part
 def knows_acceleration(n: Arrays, r: int) -> bool:
     """False if all are zero."""
+    known = False
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
-        if n.state.a[k] != 0.0:
-            return True
-    return False
+        known = known or n.state.a[k] != 0.0
+    return known
 
 
 @part
