@@ -31,9 +31,10 @@ from .coupled_block import CoupledSteps
 from .fit import Fit
 from .growth import Growth
 from .measures import edge_strains
+from .newton import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL
 from .samples import drawn_directors
 from .start import place_rods, set_velocities
-from .stepping import FAILURES, FALLBACKS, HALVINGS, ITERATIONS, RESIDUAL, step_rods
+from .stepping import step_rods
 
 SCHEMES = {"sdirk2": TR_BDF2, "backward euler": BACKWARD_EULER, "semi-implicit euler": SEMI_IMPLICIT}
 
