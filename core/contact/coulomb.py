@@ -38,6 +38,7 @@ class Forces(NamedTuple):
     pressing: Array  # (C,) N/m: stiffness of the normal force
     curvature: Array  # (C, 15) how the normal force changes as normal and points of contact between two rods do; see `curvature.py`
     arm: Array  # (C, 2, 3) m per rad: how the surface moves as the edge of side A, of side B turns
+    tilt: Array  # (C, 2, 3) how the surface of side A, of side B moves as the edge tilts: by tilt n . (end - beginning)
     slip: Array  # (C, 3) m
     mode: NDArray[int8]  # (C,) APART, STICK or SLIP
     error: Array  # (C,) m: how far gap and slip are from the law
@@ -98,6 +99,18 @@ def arm_of(now: Array, e: int, f: int, n: Vector, radius: float) -> Vector:
     return (w[0] * scale, w[1] * scale, w[2] * scale)
 
 
+@part
+def tilt_of(now: Array, e: int, f: int, radius: float) -> Vector:
+    """radius * tangent / length of the edge from sample e to sample f.
+
+    An edge that tilts turns its surface along: where that lies at -radius n from the centre line, with the normal n across the
+    edge, it moves along the tangent by (radius / length) n . (motion of the end - motion of the beginning)."""
+    t = (now[f, 0] - now[e, 0], now[f, 1] - now[e, 1], now[f, 2] - now[e, 2])
+    square = dot(t, t)
+    scale = radius / square if square > 0.0 else 0.0
+    return (t[0] * scale, t[1] * scale, t[2] * scale)
+
+
 @kernel
 def clear(which: Flags, rod: Ints, pushes: Pushes) -> None:
     """Takes away all that pushes these rods."""
@@ -120,7 +133,7 @@ def push(
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
     rubbing_at, upright = contacts.rubbing_at, contacts.upright
     start, now, after = samples.start, samples.now, samples.after
-    matrix, arm, slip = forces.matrix, forces.arm, forces.slip
+    matrix, arm, tilt, slip = forces.matrix, forces.arm, forces.tilt, forces.slip
     for k in range(count):
         e, s = edge[k, 0], rubbing_at[k, 0]
         f = after[e]
@@ -129,17 +142,23 @@ def push(
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
         a = arm_of(start, e, f, n, -contacts.arm[k, 0])
         arm[k, 0, 0], arm[k, 0, 1], arm[k, 0, 2] = a
+        ta = tilt_of(start, e, f, contacts.arm[k, 0])
+        tilt[k, 0, 0], tilt[k, 0, 1], tilt[k, 0, 2] = ta
+        tilted = _tilted(start, now, e, f, n)
         for c in range(3):
             moved = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
-            slip[k, c] = moved - slide[k, c] + arm[k, 0, c] * turns[e]
+            slip[k, c] = moved - slide[k, c] + arm[k, 0, c] * turns[e] + tilt[k, 0, c] * tilted
         o = edge[k, 1]
         if o >= 0:
             t, p = rubbing_at[k, 1], after[o]
             b = arm_of(start, o, p, n, contacts.arm[k, 1])
             arm[k, 1, 0], arm[k, 1, 1], arm[k, 1, 2] = b
+            tb = tilt_of(start, o, p, -contacts.arm[k, 1])
+            tilt[k, 1, 0], tilt[k, 1, 1], tilt[k, 1, 2] = tb
+            tilted = _tilted(start, now, o, p, n)
             for c in range(3):
                 moved = (1.0 - t) * (now[o, c] - start[o, c]) + t * (now[p, c] - start[p, c])
-                slip[k, c] -= moved + arm[k, 1, c] * turns[o]
+                slip[k, c] -= moved + arm[k, 1, c] * turns[o] + tilt[k, 1, c] * tilted
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         u = (slip[k, 0], slip[k, 1], slip[k, 2])
         overlap = gap[k] - forces.target[k]
@@ -168,9 +187,9 @@ def push(
                 for r in range(c + 1):
                     matrix[k, m] = k_t * ((1.0 if c == r else 0.0) - upright[k, c] * upright[k, r])
                     m += 1
-            _add(pushes, matrix[k], e, f, s, a, f_t, 1.0)
+            _add(pushes, matrix[k], e, f, s, a, ta, n, f_t, 1.0)
             if o >= 0:
-                _add(pushes, matrix[k], o, p, t, b, f_t, -1.0)
+                _add(pushes, matrix[k], o, p, t, b, tb, n, f_t, -1.0)
         else:
             for m in range(6):
                 matrix[k, m] = 0.0
@@ -186,6 +205,15 @@ def push(
             )  # fmt: skip
             add_curvature(pushes.stiffness[e], forces.curvature[k], at[k, 0], n, 0)
             add_curvature(pushes.stiffness[o], forces.curvature[k], at[k, 1], n, 1)
+
+
+@part
+def _tilted(start: Array, now: Array, e: int, f: int, n: Vector) -> float:
+    """How far the end of an edge has moved along n, compared with its beginning."""
+    tilted = 0.0
+    for c, value in enumerate(n):
+        tilted += value * (now[f, c] - start[f, c] - now[e, c] + start[e, c])
+    return tilted
 
 
 @part
@@ -219,57 +247,69 @@ def _press(pushes: Pushes, e: int, f: int, s: float, n: Vector, force: float, k_
 
 
 @part
-def _add(pushes: Pushes, matrix: Array, e: int, f: int, s: float, arm: Vector, force: Vector, sign: float) -> None:
-    """Friction on one edge and its stiffness: J^T force and J^T H J, J = ((1 - s) I, arm, s I)."""
+def _add(
+    pushes: Pushes,
+    matrix: Array,
+    e: int,
+    f: int,
+    s: float,
+    arm: Vector,
+    tilt: Vector,
+    n: Vector,
+    force: Vector,
+    sign: float,
+) -> None:
+    """Friction on one edge and its stiffness: J^T force and J^T H J, J = ((1 - s) I - tilt n^T, arm, s I + tilt n^T)."""
     rows, w = pushes.force, 1.0 - s
+    couple = dot(tilt, force)
     for c, value in enumerate(force):
-        rows[e, c] += sign * w * value
-        rows[f, c] += sign * s * value
+        nc = n[0] if c == 0 else n[1] if c == 1 else n[2]
+        rows[e, c] += sign * (w * value - couple * nc)
+        rows[f, c] += sign * (s * value + couple * nc)
     rows[e, 3] += sign * dot(arm, force)
-    h0, h1, h2, h3, h4, h5 = matrix[0], matrix[1], matrix[2], matrix[3], matrix[4], matrix[5]
-    x = h0 * arm[0] + h1 * arm[1] + h3 * arm[2]
-    y = h1 * arm[0] + h2 * arm[1] + h4 * arm[2]
-    z = h3 * arm[0] + h4 * arm[1] + h5 * arm[2]
+    ha, ht = _times(matrix, arm), _times(matrix, tilt)
+    both = dot(tilt, ht)
     g = pushes.stiffness[e]
     # Rows x y z, turn, x y z of the lower triangle.
-    g[0] += w * w * h0
-    g[1] += w * w * h1
-    g[2] += w * w * h2
-    g[3] += w * w * h3
-    g[4] += w * w * h4
-    g[5] += w * w * h5
-    g[6] += w * x
-    g[7] += w * y
-    g[8] += w * z
-    g[9] += arm[0] * x + arm[1] * y + arm[2] * z
-    q = w * s
-    g[10] += q * h0
-    g[11] += q * h1
-    g[12] += q * h3
-    g[13] += s * x
-    g[14] += s * s * h0
-    g[15] += q * h1
-    g[16] += q * h2
-    g[17] += q * h4
-    g[18] += s * y
-    g[19] += s * s * h1
-    g[20] += s * s * h2
-    g[21] += q * h3
-    g[22] += q * h4
-    g[23] += q * h5
-    g[24] += s * z
-    g[25] += s * s * h3
-    g[26] += s * s * h4
-    g[27] += s * s * h5
+    g[9] += dot(arm, ha)
+    turned = dot(tilt, ha)
+    for c in range(3):
+        nc, hc = n[0] if c == 0 else n[1] if c == 1 else n[2], ht[0] if c == 0 else ht[1] if c == 1 else ht[2]
+        ac = ha[0] if c == 0 else ha[1] if c == 1 else ha[2]
+        g[6 + c] += w * ac - turned * nc
+        g[(c + 4) * (c + 5) // 2 + 3] += s * ac + turned * nc
+        for d in range(3):
+            nd, hd = n[0] if d == 0 else n[1] if d == 1 else n[2], ht[0] if d == 0 else ht[1] if d == 1 else ht[2]
+            i, j = (c, d) if d <= c else (d, c)
+            h = matrix[i * (i + 1) // 2 + j]
+            square = both * nc * nd
+            g[(c + 4) * (c + 5) // 2 + d] += w * s * h + w * nc * hd - s * hc * nd - square
+            if d <= c:
+                g[c * (c + 1) // 2 + d] += w * w * h - w * (nc * hd + hc * nd) + square
+                g[(c + 4) * (c + 5) // 2 + d + 4] += s * s * h + s * (nc * hd + hc * nd) + square
 
 
 @part
-def _side_motion(steps: Array, e: int, f: int, s: float, arm: Array, k: int, side: int) -> Vector:
-    turn = steps[e, 3]
+def _times(h: Array, x: Vector) -> Vector:
+    """A symmetric matrix, xx yx yy zx zy zz, times a vector."""
     return (
-        (1.0 - s) * steps[e, 0] + s * steps[f, 0] + arm[k, side, 0] * turn,
-        (1.0 - s) * steps[e, 1] + s * steps[f, 1] + arm[k, side, 1] * turn,
-        (1.0 - s) * steps[e, 2] + s * steps[f, 2] + arm[k, side, 2] * turn,
+        h[0] * x[0] + h[1] * x[1] + h[3] * x[2],
+        h[1] * x[0] + h[2] * x[1] + h[4] * x[2],
+        h[3] * x[0] + h[4] * x[1] + h[5] * x[2],
+    )
+
+
+@part
+def side_motion(steps: Array, e: int, f: int, s: float, n: Vector, forces: Forces, k: int, side: int) -> Vector:
+    """How the surface of an edge moves where friction acts on it, with steps (N, 4) of the sample points."""
+    arm, tilt, turn = forces.arm, forces.tilt, steps[e, 3]
+    tilted = 0.0
+    for c, value in enumerate(n):
+        tilted += value * (steps[f, c] - steps[e, c])
+    return (
+        (1.0 - s) * steps[e, 0] + s * steps[f, 0] + arm[k, side, 0] * turn + tilt[k, side, 0] * tilted,
+        (1.0 - s) * steps[e, 1] + s * steps[f, 1] + arm[k, side, 1] * turn + tilt[k, side, 1] * tilted,
+        (1.0 - s) * steps[e, 2] + s * steps[f, 2] + arm[k, side, 2] * turn + tilt[k, side, 2] * tilted,
     )
 
 
@@ -284,7 +324,7 @@ def across_rods(
             for c in range(4):
                 out[i, c] = 0.0
     edge, at, rubbing_at, normal = contacts.edge, contacts.at, contacts.rubbing_at, contacts.normal
-    arm, matrix, curvature = forces.arm, forces.matrix, forces.curvature
+    curvature, upright = forces.curvature, contacts.upright
     for k in range(count):
         o = edge[k, 1]
         if o < 0 or forces.mode[k] == APART:
@@ -292,10 +332,11 @@ def across_rods(
         e = edge[k, 0]
         f, p = after[e], after[o]
         s, t = rubbing_at[k, 0], rubbing_at[k, 1]
-        a = _side_motion(steps, e, f, s, arm, k, 0)
-        b = _side_motion(steps, o, p, t, arm, k, 1)
-        _give(out, matrix, k, e, f, s, arm, 0, b)
-        _give(out, matrix, k, o, p, t, arm, 1, a)
+        n = (upright[k, 0], upright[k, 1], upright[k, 2])
+        a = side_motion(steps, e, f, s, n, forces, k, 0)
+        b = side_motion(steps, o, p, t, n, forces, k, 1)
+        give_friction(out, e, f, s, n, forces, k, 0, _times(forces.matrix[k], b))
+        give_friction(out, o, p, t, n, forces, k, 1, _times(forces.matrix[k], a))
         s, t = at[k, 0], at[k, 1]
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         _give_normal(out, e, f, s, n, forces.pressing[k] * _normal_motion(steps, o, p, t, n))
@@ -319,19 +360,17 @@ def _give_normal(out: Array, e: int, f: int, s: float, n: Vector, force: float) 
 
 
 @part
-def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, side: int, u: Vector) -> None:
-    """out -= J^T H u on one side."""
-    x = h[k, 0] * u[0] + h[k, 1] * u[1] + h[k, 3] * u[2]
-    y = h[k, 1] * u[0] + h[k, 2] * u[1] + h[k, 4] * u[2]
-    z = h[k, 3] * u[0] + h[k, 4] * u[1] + h[k, 5] * u[2]
-    w = 1.0 - s
-    out[e, 0] -= w * x
-    out[e, 1] -= w * y
-    out[e, 2] -= w * z
-    out[e, 3] -= arm[k, side, 0] * x + arm[k, side, 1] * y + arm[k, side, 2] * z
-    out[f, 0] -= s * x
-    out[f, 1] -= s * y
-    out[f, 2] -= s * z
+def give_friction(
+    out: Array, e: int, f: int, s: float, n: Vector, forces: Forces, k: int, side: int, x: Vector
+) -> None:
+    """out -= J^T x on one side: the transpose of `side_motion`."""
+    arm, tilt = forces.arm, forces.tilt
+    couple = tilt[k, side, 0] * x[0] + tilt[k, side, 1] * x[1] + tilt[k, side, 2] * x[2]
+    for c, value in enumerate(x):
+        nc = n[0] if c == 0 else n[1] if c == 1 else n[2]
+        out[e, c] -= (1.0 - s) * value - couple * nc
+        out[f, c] -= s * value + couple * nc
+    out[e, 3] -= arm[k, side, 0] * x[0] + arm[k, side, 1] * x[1] + arm[k, side, 2] * x[2]
 
 
 @kernel
@@ -348,15 +387,16 @@ def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces,
             continue
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         away = _normal_motion(steps, e, f, at[k, 0], n)
-        a = _side_motion(steps, e, f, rubbing_at[k, 0], forces.arm, k, 0)
+        upright = (contacts.upright[k, 0], contacts.upright[k, 1], contacts.upright[k, 2])
+        a = side_motion(steps, e, f, rubbing_at[k, 0], upright, forces, k, 0)
         b = (0.0, 0.0, 0.0)
         if o >= 0:
             away -= _normal_motion(steps, o, after[o], at[k, 1], n)
-            b = _side_motion(steps, o, after[o], rubbing_at[k, 1], forces.arm, k, 1)
+            b = side_motion(steps, o, after[o], rubbing_at[k, 1], upright, forces, k, 1)
         forces.motion[k] = abs(away)
         if forces.mode[k] == STICK:
             u = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
-            along = dot(u, (contacts.upright[k, 0], contacts.upright[k, 1], contacts.upright[k, 2]))
+            along = dot(u, upright)
             forces.motion[k] = math.sqrt(max(dot(u, u) - along * along, 0.0) + away * away)
 
 

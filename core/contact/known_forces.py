@@ -27,6 +27,7 @@ def make_forces(capacity: int) -> Forces:
         pressing=np.zeros(capacity),
         curvature=np.zeros((capacity, 15)),
         arm=np.zeros((capacity, 2, 3)),
+        tilt=np.zeros((capacity, 2, 3)),
         slip=np.zeros((capacity, 3)),
         mode=np.zeros(capacity, int8),
         error=np.zeros(capacity),

@@ -20,7 +20,7 @@ from ...errors import Array
 from ..arrays import Contacts, Samples
 from ..colliders import ColliderMotion
 from ..convex_shapes import convex_shape
-from ..coulomb import APART, Forces
+from ..coulomb import APART, Forces, give_friction, side_motion
 from ..coulomb import _law as law
 from ..mesh_topology import PER_EDGE
 from .block import BodyBlock
@@ -243,13 +243,16 @@ def across_bodies(
     contacts: Contacts, count: int, after: Ints, forces: Forces, body: Ints, lever: Array, steps: Array, turned: Array,
     out: Array, pushed: Array,
 ) -> None:  # fmt: skip
-    normal, arm, matrix = contacts.normal, forces.arm, forces.matrix
+    normal, matrix, upright = contacts.normal, forces.matrix, contacts.upright
     for k in range(count):
         b = body[k]
         if b < 0 or forces.mode[k] == APART or after[contacts.edge[k, 0]] < 0:
             continue
         e, s, t = contacts.edge[k, 0], contacts.at[k, 0], contacts.rubbing_at[k, 0]
         f = after[e]
+        n = (upright[k, 0], upright[k, 1], upright[k, 2])
+        moved = side_motion(steps, e, f, t, n, forces, k, 0)
+        x = y = z = 0.0
         for i in range(3):
             pressed = rubbed = felt = 0.0
             for j in range(3):
@@ -261,10 +264,16 @@ def across_bodies(
                 pressed += press * own
                 rubbed += rub * own
                 felt += press * ((1.0 - s) * steps[e, j] + s * steps[f, j])
-                felt += rub * ((1.0 - t) * steps[e, j] + t * steps[f, j] + arm[k, 0, j] * steps[e, 3])
-            out[e, i] -= (1.0 - s) * pressed + (1.0 - t) * rubbed
-            out[f, i] -= s * pressed + t * rubbed
-            out[e, 3] -= arm[k, 0, i] * rubbed
+                felt += rub * (moved[0] if j == 0 else moved[1] if j == 1 else moved[2])
+            out[e, i] -= (1.0 - s) * pressed
+            out[f, i] -= s * pressed
+            if i == 0:
+                x = rubbed
+            elif i == 1:
+                y = rubbed
+            else:
+                z = rubbed
             pushed[b, i] -= felt
             for m in range(3):
                 pushed[b, 3 + m] -= _turned(lever[k, 0], lever[k, 1], lever[k, 2], m, i) * felt
+        give_friction(out, e, f, t, n, forces, k, 0, (x, y, z))
