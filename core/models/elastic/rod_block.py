@@ -180,5 +180,5 @@ class RodBlock(ElasticBlock):
             copy_rows(self.sample_start, chosen, source, target)
 
     def workbench(self, rod: int) -> Arrays:
-        """The block's rod by itself, with its geometry as it is now: for whoever wants to look closely."""
+        """A single rod of the block with its current geometry, for inspection."""
         return self.laid_out(rod)[0]
