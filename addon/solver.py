@@ -1,4 +1,4 @@
-"""Compiles the solver for this machine when a rod is first played, which takes about a minute. With a window this happens on a
+"""Compiles the solver for this machine when a rod is first played, which takes a minute or two. With a window this happens on a
 separate thread and playback waits for it; without one, and in scripts that bake, it happens at once.
 """
 
@@ -80,7 +80,7 @@ def is_compiling() -> bool:
 
 def progress_text() -> str:
     """The text of the status bar."""
-    return f"Tendril is compiling its solver for this machine (once only, about a minute): {time.monotonic() - _began:.0f} s so far"
+    return f"Tendril is compiling its solver for this machine (once, a minute or two): {time.monotonic() - _began:.0f} s so far"
 
 
 def problem() -> str:
