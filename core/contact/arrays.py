@@ -93,4 +93,4 @@ class Contacts(NamedTuple):
     point: Array  # (C, 3) where two bodies, or a body and a collider, touch; these have the body's centre for side A
     give: Array  # (C,) m/N, of those: how far a force moves their surfaces apart; and
     rebound: Array  # (C,) m: the gap at the end of the substep with which they leave each other; 0: they don't
-    reached: Array  # (C,) of those that crossed, between rods: the part of the way after which they overlap but have not crossed
+    drift: Array  # (C, 3) m, how far side A has moved relative to side B since the contact was found

@@ -31,6 +31,7 @@ class Forces(NamedTuple):
     """What acts at the contacts, row by row."""
 
     known: Array  # (C, 3) N on side A
+    limit: Array  # (C,) N: the normal force that limits friction, as of when contacts were last found
     stiffness: Array  # (C,) N/m
     target: Array  # (C,) m: the gap that is wanted; below zero where an overlap is taken out slowly
     soft: Flags  # (C,) a spring is all it is: deep overlaps may want to be taken out in ways that exclude each other
@@ -48,7 +49,7 @@ class Forces(NamedTuple):
 
 @part
 def _law(
-    f: Vector, gap: float, slip: Vector, n: Vector, mu: float, k: float, thickness: float
+    f: Vector, gap: float, slip: Vector, n: Vector, most_friction: float, k: float, thickness: float
 ) -> tuple[int, float, float, Vector, float, float]:
     """Mode, normal force and stiffness, tangential force and stiffness, and the energy whose derivatives these are. But for the
     stiffness of what slips: it is that of a spring that would give the same force, also along the slip, where the true one is zero.
@@ -78,7 +79,7 @@ def _law(
     y = f[1] - known_n * n[1] - k * (slip[1] - along * n[1])
     z = f[2] - known_n * n[2] - k * (slip[2] - along * n[2])
     size = math.sqrt(x * x + y * y + z * z)
-    most = mu * max(known_n, 0.0)
+    most = most_friction
     if not most > 0.0:
         return SLIP, f_n, k_n, (0.0, 0.0, 0.0), 0.0, energy
     if size <= most:
@@ -145,7 +146,7 @@ def push(
         overlap = gap[k] - forces.target[k]
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         wall = thickness if o >= 0 else 0.0
-        mode, f_n, k_n, f_t, k_t, energy = _law(known, overlap, u, n, contacts.friction[k], forces.stiffness[k], wall)
+        mode, f_n, k_n, f_t, k_t, energy = _law(known, overlap, u, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k], wall)
         forces.mode[k] = mode
         forces.pressure[k] = f_n
         forces.pressing[k] = k_n

@@ -16,7 +16,11 @@ SMALLEST_SIZE = 0.01  # of a step along Newton's direction
 NOISE = 1e-12  # of energies, relative
 RISE = 3.0  # times what was to be gained: how far the energy may rise for one step
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
+FOLLOW = 0.3  # of the largest error: when Newton's step changes it by less, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
+PATIENCE = 4  # iterations after which less will do:
+ENOUGH = 0.02  # of gap and slip at contacts and of what the next step changes there, in radii; and
+ENOUGH_STEP = 0.05  # of the next step, in segment lengths or rad
 DOUBT = 0.1  # of forces, relative; and
 OF_BODIES = 30.0  # times as little of those on bodies: what these do then lasts, where rods come to rest
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
@@ -64,6 +68,7 @@ class Totals(NamedTuple):
     pressure: Array  # N
     doubt: Array
     crossed: Array
+    thickness: Array  # m, of the thinnest contact
 
 
 class Islands:
@@ -81,6 +86,11 @@ class Islands:
         self._progress.slope[:] = 0.0
         self._progress.size[:] = 1.0
 
+    def restart(self, which: Flags) -> None:
+        """Contacts of these rods have been found anew, so that energies before and after do not compare."""
+        for array in (self._progress.energy, self._progress.best, self._progress.length):
+            array[which] = np.inf
+
     def judge(
         self,
         active: Flags,
@@ -92,6 +102,8 @@ class Islands:
         count: int,
         forces: Forces,
         samples: Samples,
+        fresh: bool,
+        iteration: int,
     ) -> Verdict:
         """`linked` (L, 2) are rods that press on each other; `potential`, `longest` and `slope` (R,) those of rods and of their
         steps."""
@@ -108,6 +120,8 @@ class Islands:
             self._own,
             self._totals,
             self._tolerance,
+            fresh,
+            iteration < PATIENCE,
             self._progress,
             self._verdict,
         )
@@ -166,12 +180,14 @@ def add_up(
         totals.length[r], totals.length_before[r], totals.size[r] = 0.0, 0.0, 1.0
         totals.error[r], totals.deviation[r], totals.motion[r] = 0.0, 0.0, 0.0
         totals.pressure[r], totals.doubt[r], totals.crossed[r] = 0.0, 0.0, 0.0
+        totals.thickness[r] = np.inf
     for k in range(count):
         r = rod[contacts.edge[k, 0]]
         i = island[r]
         own[r] += forces.energy[k]
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
         totals.error[i] = max(totals.error[i], forces.error[k] / thickness)
+        totals.thickness[i] = min(totals.thickness[i], thickness)
         totals.deviation[i] = max(totals.deviation[i], forces.error[k])
         totals.motion[i] = max(totals.motion[i], forces.motion[k])
         totals.pressure[i] = max(totals.pressure[i], forces.pressure[k])
@@ -181,9 +197,9 @@ def add_up(
         # How far forces may be from where they will be, relative to the own or a tenth of the strongest on the island.
         i = island[rod[contacts.edge[k, 0]]]
         scale = max(forces.pressure[k], 0.1 * totals.pressure[i], 1e-300)
-        change = forces.stiffness[k] * max(forces.error[k], forces.motion[k])
-        if after[contacts.edge[k, 0]] < 0:
-            change *= OF_BODIES
+        change = OF_BODIES * forces.stiffness[k] * max(forces.error[k], forces.motion[k])
+        if after[contacts.edge[k, 0]] >= 0:
+            continue
         totals.doubt[i] = max(totals.doubt[i], change / scale)
     for r in range(len(island)):
         if not active[r]:
@@ -221,6 +237,8 @@ def decide(
     own: Array,
     totals: Totals,
     tolerance: float,
+    fresh: bool,
+    patient: bool,
     progress: Progress,
     verdict: Verdict,
 ) -> None:
@@ -233,7 +251,7 @@ def decide(
         i = island[r]
         length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
         verdict.hopeless[r] = not totals.length[i] < LONGEST
-        verdict.passable[r] = clear and error < TOLERABLE and length < SETTLED
+        verdict.passable[r] = fresh and clear and error < TOLERABLE and length < SETTLED
         verdict.tolerable[r] = verdict.passable[r] and length < TOLERABLE_STEP * tolerance
         if not _good(totals, i, tolerance):
             verdict.reject[r] = True
@@ -243,9 +261,13 @@ def decide(
         progress.energy[r], progress.slope[r], progress.length[r] = own[r], slope[r], longest[r]
         if totals.energy[i] <= totals.best[i]:
             progress.best[r] = own[r]
-        if clear and length <= tolerance and error <= TOLERANCE and totals.doubt[i] <= DOUBT:
+        exact = length <= tolerance and error <= TOLERANCE
+        near = length <= ENOUGH_STEP and error <= ENOUGH and totals.motion[i] <= ENOUGH * totals.thickness[i]
+        if fresh and clear and (exact or (near and not patient)) and totals.doubt[i] <= DOUBT:
             verdict.done[r] = True
-        elif length <= SETTLED and totals.deviation[i] > 0.0 and totals.motion[i] <= SETTLED * totals.deviation[i]:
+        elif length <= SETTLED and totals.deviation[i] > 0.0 and (
+            totals.motion[i] <= FOLLOW * totals.deviation[i] or (near and not patient and not fresh)
+        ):
             verdict.settled[r] = True
             verdict.stubborn[r] = error > max(0.25 * progress.error[r], TOLERANCE)
             # When forces follow, the energy changes.

@@ -12,6 +12,7 @@ from ..errors import Array, TendrilError
 from ..maths.geometry.frames import Vector
 from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
+from .rod_contacts import find_key
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
 LETS_GO = 0.01  # radii: so far apart, a known force has gone
@@ -20,6 +21,7 @@ LETS_GO = 0.01  # radii: so far apart, a known force has gone
 def make_forces(capacity: int) -> Forces:
     return Forces(
         known=np.zeros((capacity, 3)),
+        limit=np.zeros(capacity),
         stiffness=np.zeros(capacity),
         target=np.zeros(capacity),
         soft=np.zeros(capacity, bool_),
@@ -149,6 +151,8 @@ def prepare(
     h: float,
     keys: Ints,
     known: Array,
+    limit_keys: Ints,
+    limits: Array,
     forces: Forces,
 ) -> None:
     """What is known of each contact before forces are computed. `stiffness` (R,) is that of a rod's contacts, times that of what
@@ -181,6 +185,8 @@ def prepare(
         pressed = 0.0
         for c in range(3):
             pressed += forces.known[k, c] * contacts.upright[k, c]
+        row = find_key(limit_keys, contacts.key[k])
+        forces.limit[k] = max(limits[row] if row >= 0 else pressed, 0.0)
         # A force that is known lets go within the reach of what is found at all.
         forces.stiffness[k] = max(forces.stiffness[k], pressed / (LETS_GO * thickness))
 
@@ -190,16 +196,9 @@ def _recall(contacts: Contacts, k: int, h: float, keys: Ints, known: Array, want
     """Writes the gap that a contact is to have, and the force that is known (if it is wanted) or none."""
     thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
     forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < contacts.key[k]:
-            low = middle + 1
-        else:
-            high = middle
-    found = low < len(keys) and keys[low] == contacts.key[k] and wanted
+    at = find_key(keys, contacts.key[k]) if wanted else -1
     for c in range(3):
-        forces.known[k, c] = known[low, c] if found else 0.0
+        forces.known[k, c] = known[at, c] if at >= 0 else 0.0
 
 
 @kernel

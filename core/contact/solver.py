@@ -23,11 +23,13 @@ from .detection import Detection, joined_edges, pack_samples
 from .islands import Islands, Verdict, spread
 from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
+from .rod_contacts import follow_motion
 
-MOST_ITERATIONS = 16
+MOST_ITERATIONS = 24
 MOST_CAREFUL_ITERATIONS = 40
 FEW_ITERATIONS = 8
-MOST_SHORTENINGS = 12
+REOPEN = 0.025  # radii: rods that overlap by more than this after the last iteration go on
+LOOK_EVERY = 6  # iterations, at most, with the same contacts
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
 MOST_STIFFNESS = 1e4
@@ -75,7 +77,8 @@ class ContactSolver:
         self._easy = np.zeros(rods, bool_)
         self._looked_at = np.zeros(rods, bool_)  # rods of which all contacts are found
         self._islands = Islands(rods, tolerance)
-        self._base = np.zeros((n, 3))
+        self._looked = np.zeros((n, 3))  # where the samples were when contacts were found
+        self._since = 0  # iterations since then
         self._turns = np.zeros(n)
         self._mobility = np.zeros((n, 6))
         self._pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, bool_))
@@ -95,6 +98,8 @@ class ContactSolver:
         self.known = KnownForces(
             samples.rod, partners, KEPT_PER_BODY * len(bodies[1].block) if bodies and of_bodies else 0
         )
+        self._limit_keys: Ints = np.zeros(0, int64)  # of contacts, and
+        self._limits = np.zeros(0)  # N, their normal forces when contacts were last found in this step
         self.iterations = 0
 
     # The substep --------------------------------------------------------------------------------------------------
@@ -133,7 +138,6 @@ class ContactSolver:
         before = self.known.copy()
         self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
         if not last and self._coupled.any():
-            self._base[:] = samples.start
             self._look(self._coupled)
             count, contacts = self.detection.count, self.detection.contacts
             self._fail_with(contacts.crossed[:count])
@@ -145,8 +149,8 @@ class ContactSolver:
         return Outcome(self._failed, self._hit, self._easy)
 
     def linked(self) -> Ints:
-        """(L, 2) rods between which there is a known force, or that are tied."""
-        return np.concatenate([self.known.linked(), self.tied])
+        """(L, 2) rods that came near each other in the last step, between which there is a known force, or that are tied."""
+        return np.concatenate([self.detection.near(), self.known.linked(), self.tied])
 
     def _partners(self, keys: Ints) -> Ints:
         """The bodies on side B of contacts with these keys, by the numbers they have here; -1: none."""
@@ -194,7 +198,6 @@ class ContactSolver:
         samples = self.detection.samples
         rows = which[samples.rod]
         samples.now[rows] = samples.start[rows]
-        self._base[rows] = samples.start[rows]
 
     def _fail_with(self, contacts: Flags) -> bool:
         """Rods with these contacts fail, and with them all that press on them."""
@@ -224,16 +227,17 @@ class ContactSolver:
         self._stiffness[:] = STIFFNESS
         self._tame[:] = False
         self._islands.reset()
-        self._base[:] = self.detection.samples.start
+        self.detection.start_step()
+        self._limit_keys, self._limits = np.zeros(0, int64), np.zeros(0)
         self._look(self._which)
         iteration = 0
         while True:
             self._meet()
-            if not self._active.any():
+            if not self._active.any() and not self._reopen():
                 return
             self._foresee()
             self._linearise()
-            verdict = self._judge()
+            verdict = self._judge(self._since == 0, iteration)
             if iteration == most_iterations:
                 self._fail(self._active & ~verdict.tolerable)
                 return
@@ -250,11 +254,30 @@ class ContactSolver:
             )
             self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
-            if not self._active.all():
-                samples, idle = self.detection.samples, ~self._active[self.detection.samples.rod]
-                self._base[idle] = samples.now[idle]
-            self._look(self._active)
+            self._since += 1
+            if np.any(verdict.done | verdict.settled) or self._since >= LOOK_EVERY or iteration == 1 or self._surfaces is not None:
+                self._follow()
+                self._look(self._active, more=True)
+                self._islands.restart(self._active)
+            else:
+                self._follow()
             self._active &= ~verdict.done
+
+    def _reopen(self) -> bool:
+        """Looks at all coupled rods once more, where they are now: those that still overlap go on. Returns whether there are any."""
+        if self._surfaces is not None or not self._coupled.any():
+            return False
+        self._look(self._coupled, more=False)
+        while self._couple_more():
+            pass
+        self._push()
+        count, contacts = self.detection.count, self.detection.contacts
+        worse = contacts.crossed[:count] | (self._forces.error[:count] > REOPEN * contacts.arm[:count].sum(axis=1))
+        sides = self._sides()[worse].ravel()
+        self._active[sides[sides >= 0]] = True
+        self._active &= self._coupled
+        self._wake()
+        return bool(self._active.any())
 
     def _foresee(self) -> None:
         """Bodies that have just begun to take part, and those that touch them, go to where contact will take them, about."""
@@ -268,25 +291,41 @@ class ContactSolver:
             ):  # fmt: skip
                 return
             self._remember()
-            self._base[self._rows[-1]] = self.blocks[-1].positions()
             self._look(self._active | self._looked_at)
             self._meet()
 
-    def _look(self, which: Flags) -> None:
-        """Contacts of these rods at the iterate."""
+    def _look(self, which: Flags, more: bool = False) -> None:
+        """Contacts of these rods at the iterate. With `more` those stay that act, where the iterate is too far from them to find
+        them again: without them it would come back, and the method go round in circles."""
         samples = self.detection.samples
         self._looked_at[:] = which
+        self._since = 0
         self._fetch(which, samples.now)
         for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
         if self._surfaces is not None and self._surfaces.follow():
             self.detection.forget(which)
-        self.detection.look(self._base, which)
+        if more:
+            self._note_limits()
+        kept = None
+        if more and self._surfaces is None:
+            kept = self.detection.keep(self._forces.mode[: self.detection.count] != APART, which)
+        self.detection.look(which)
+        if kept is not None:
+            self.detection.add_kept(kept)
+        self._looked[:] = samples.now
         if self._surfaces is not None:
             self._add_encounters(which)
             self._surfaces.find(self.detection.contacts, self.detection.count)
         if len(self._forces.error) < len(self.detection.contacts.gap):
             self._forces = make_forces(len(self.detection.contacts.gap))
+
+    def _note_limits(self) -> None:
+        """Friction is limited by the normal forces at this iterate, until contacts are found again."""
+        count = self.detection.count
+        order = np.argsort(self.detection.contacts.key[:count], kind="stable")
+        self._limit_keys = self.detection.contacts.key[:count][order]
+        self._limits = self._forces.pressure[:count][order]
 
     def _add_encounters(self, which: Flags) -> None:
         """Contacts of bodies with colliders and each other."""
@@ -315,7 +354,6 @@ class ContactSolver:
         while True:
             while self._couple_more():
                 pass
-            self._shorten()
             self._push()
             if not self._wake():
                 return
@@ -348,22 +386,6 @@ class ContactSolver:
         self._look(self._active | self._looked_at)
         return True
 
-    def _shorten(self) -> None:
-        """Takes rods that passed through each other back along their way to where they just overlap."""
-        samples = self.detection.samples
-        for attempt in range(MOST_SHORTENINGS):
-            count, contacts = self.detection.count, self.detection.contacts
-            through = contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0)
-            if not through.any():
-                return
-            part = np.ones(len(self._coupled))
-            reached = contacts.reached[:count][through] if attempt < MOST_SHORTENINGS - 1 else 0.0
-            rods = samples.rod[contacts.edge[:count][through]]
-            np.minimum.at(part, rods[:, 0], reached)
-            np.minimum.at(part, rods[:, 1], reached)
-            self._retreat(part, self._looked_at)
-            self._look(self._looked_at)
-
     def _retreat(self, part: Array, which: Flags) -> None:
         """Takes coupled rods back to a part of the way they went last."""
         meant = (part < 1.0) & self._coupled & which
@@ -382,7 +404,7 @@ class ContactSolver:
         )
         prepare(
             contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.known.keys,
-            self.known.forces, self._forces,
+            self.known.forces, self._limit_keys, self._limits, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
         push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
@@ -441,7 +463,7 @@ class ContactSolver:
         """(L, 2) rods that press on each other, or are tied to bodies."""
         return np.concatenate([self._linked, self.tied, self._on_bodies])
 
-    def _judge(self) -> Verdict:
+    def _judge(self, fresh: bool, iteration: int) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
         self._linear.update_steps(self._chosen(self._active))
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
@@ -457,6 +479,8 @@ class ContactSolver:
             count,
             self._forces,
             samples,
+            fresh,
+            iteration,
         )
 
     def _learn(self, which: Flags) -> None:
@@ -473,23 +497,17 @@ class ContactSolver:
         self.known.put(self._looked_at, keys[acting], known[acting])
 
     def _move(self, which: Flags) -> None:
-        """Moves rods by their steps. Those that press on others go no farther than they are thick: what the linear system knows of
-        the others' surfaces does not reach farther."""
-        contacts, samples = self.detection.contacts, self.detection.samples
-        rows = which[samples.rod]
-        self._base[rows] = samples.now[rows]
-        most = np.full(len(which), np.inf)
-        thickness = contacts.arm[self._pressing].sum(axis=1)
-        np.minimum.at(most, self._linked[:, 0], thickness)
-        np.minimum.at(most, self._linked[:, 1], thickness)
+        """Moves rods by their steps."""
         if self._ties is not None:
             self._ties.move(which)
         for number, chosen in self._chosen(which):
-            block, of_block = self.blocks[number], self.rods[number]
-            block.move(chosen)
-            limited = chosen[most[of_block][chosen] < np.inf]
-            if len(limited):
-                way = np.abs(block.positions() - self._base[self._rows[number]]).max(axis=1)
-                ways = np.maximum.reduceat(way, block.sample_start[:-1])
-                sizes = np.minimum(most[of_block] / np.maximum(ways, 1e-300), 1.0)
-                block.backtrack(limited[sizes[limited] < 1.0], sizes)
+            self.blocks[number].move(chosen)
+
+    def _follow(self) -> None:
+        """Gaps of the contacts found last, where the samples are now."""
+        samples = self.detection.samples
+        self._fetch(self._looked_at, samples.now)
+        for block, rows in zip(self.blocks, self._rows, strict=True):
+            self._turns[rows] = block.turns()
+        follow_motion(self.detection.contacts, self.detection.count, samples.after, samples.now - self._looked)
+        self._looked[:] = samples.now

@@ -83,6 +83,12 @@ class ContactStepper(Stepper):
         if np.any(rods & ~waiting):
             outcome = self._try(rods & ~waiting, waiting, begin, end, halvings)
             failed, strangers = waiting | outcome.failed, outcome.hit & ~rods
+            if failed.any():
+                # Rods whose swept boxes overlap take smaller steps together: alone they would run into the others.
+                spread(failed, self._solver.linked())
+                failed &= rods
+                self._rollback(failed & ~waiting & ~outcome.failed)
+                self._solver.known.restore(forces, failed)
             eager = rods & ~failed & outcome.easy & (self._level == halvings) & (halvings > 0)
             self._level[eager] = halvings - 1
         if strangers.any() or not failed.any():
