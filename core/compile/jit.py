@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from . import kernel_cache  # as a module, so that `_digest` leaves it out: it does not affect compiled code
+from .parts import part_compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,26 +66,32 @@ def kernel(function: F) -> F:
     """A compiled function on plain arrays: cached on disk, releases the GIL, IEEE arithmetic except for fused multiply-add."""
     if _numba is None:
         return _quiet(function)
-    return _compiled(function, no_cfunc_wrapper=True)
+    return cast(F, _cached(_compiled(function)))
 
 
 def part(function: F) -> F:
-    """A function that only kernels call. Without an entry point from Python it compiles in half the time.
+    """A function that only kernels call. It has no entry point from Python, and is compiled with the kernels, see `parts.py`.
 
     It must neither allocate nor return arrays: it is compiled without reference counting, which would cost more than a tenth of
     the time of a step where groups of arrays are handed on."""
     if _numba is None:
         return function
-    return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False)
+    return _compiled(function, no_cpython_wrapper=True, _nrt=False, pipeline_class=part_compiler())
 
 
-def _compiled(function: F, **options: bool) -> F:
-    options = {**options, "nogil": True, "boundscheck": False}
+def _compiled(function: F, **options: Any) -> F:
+    options = {**options, "nogil": True, "boundscheck": False, "no_cfunc_wrapper": True}
     arithmetic = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
-    source = Path(function.__code__.co_filename).resolve()
+    compiled = _numba.njit(**options, **arithmetic)(function)
+    _ignore_literals(compiled)
+    return cast(F, compiled)
+
+
+def _cached(compiled: Any) -> Any:
+    """The same kernel, with a cache on disk."""
+    source = Path(compiled.py_func.__code__.co_filename).resolve()
     before = _numba.config.CACHE_DIR  # another add-on may have its own
     _numba.config.CACHE_DIR = str(kernel_cache.cache_folder() / _digest(source))
-    compiled = _numba.njit(**options, **arithmetic)(function)
     try:
         compiled.enable_caching()
         if _SOURCES in source.parents:
@@ -94,7 +101,20 @@ def _compiled(function: F, **options: bool) -> F:
         pass  # no writable folder: compiled in each process
     finally:
         _numba.config.CACHE_DIR = before
-    return cast(F, compiled)
+    return compiled
+
+
+def _ignore_literals(compiled: Any) -> None:
+    """Compiled code calls the function for the type of a constant and not for its value.
+
+    Numba would compile a copy of the function, and of all that it calls, for each number or flag written in a call."""
+    template = compiled.get_call_template
+    plain = _numba.types.unliteral
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return template([plain(kind) for kind in args], {name: plain(kind) for name, kind in kws.items()})
+
+    compiled.get_call_template = get_call_template
 
 
 def _quiet(function: F) -> F:

@@ -108,6 +108,39 @@ def test_only_one_process_at_a_time_is_at_the_files(tmp_path):
     assert (tmp_path / "log").read_text().split() == ["in", "out"] * 15
 
 
+PARTS = """
+    import sys
+    from tendril.core.compile import kernel_cache
+    kernel_cache.set_cache_folder(sys.argv[1])
+    from tendril.core.compile.jit import kernel, part
+
+    @part
+    def power(x, n, negative):
+        y = 1.0
+        for _ in range(n):
+            y *= x
+        return -y if negative else y
+
+    @part
+    def squares(x, n):
+        return power(x, 2, False) + power(x, n, n > 2)
+
+    @kernel
+    def both(x, n):
+        return squares(x, 2) + squares(x, 3) + power(x, n, True)
+
+    print(both(3.0, 2), *[len(f.overloads) for f in (power, squares, both)])
+    print(*[f.overloads[f.signatures[0]].library._codegen._engine.is_symbol_defined(
+        f.overloads[f.signatures[0]].fndesc.llvm_func_name) for f in (power, both) if f.overloads])
+"""
+
+
+def test_parts_are_compiled_once_whatever_constants_they_are_called_with(tmp_path):
+    said = run(tmp_path, PARTS, tmp_path / "cache").split("\n")
+    assert said == ["-9.0 1 1 1", "False True"]
+    assert {path.name.partition("-")[0] for path in files(tmp_path / "cache", "nbi")} == {"script.both"}
+
+
 ROPE = """
     import sys
     {without}

@@ -62,7 +62,7 @@ class Probe:
         self.sim = Simulation(scene, threads=1)
         self.block = self.sim.blocks[0]
         self.n, self.h = self.block.arrays, h
-        lay_out(self.n, self.n, False, 0)
+        lay_out(self.n, None, 0)
         self.base = self.n.state.q.copy()
         self.n.stage.q[:] = self.base
         self.free = ~self.n.material.held

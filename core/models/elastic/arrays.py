@@ -20,13 +20,12 @@ joints are held, so they are no unknowns: omega is -1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import Array, Flags, Ints
 from ...maths.linalg.bordered_band import BORDER, COLUMN
-from ...maths.linalg.sparse_factor import Pattern
 from ..report import COLUMNS
 
 
@@ -178,7 +177,7 @@ class Arrays(NamedTuple):
     stage: Stage
     geometry: Geometry
     system: System
-    pattern: Pattern
+    pattern: Any  # Pattern of the matrix of nets; None in a block of rods, whose matrix is a band
     log: Log
 
 
@@ -304,11 +303,6 @@ def make_banded(size: Sizes, any_closed: bool) -> System:
         of_edge=np.zeros((0, 28), np.int64),
         of_element=np.zeros((0, 66), np.int64),
     )
-
-
-def no_pattern() -> Pattern:
-    """Of rods, whose matrix is a band."""
-    return Pattern(*(np.zeros(0, np.int64) for _ in Pattern._fields))
 
 
 def make_log(size: Sizes) -> Log:

@@ -8,6 +8,7 @@ The two differ in how sample points belong to vertices, in their holds, and in w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class ElasticBlock:
         tolerance: float,
         workers: Workers,
         scratch: Sequence[Scratch],
-        benches: Sequence[Arrays] = (),
+        benches: Sequence[Any] = (),  # Arrays
     ) -> None:
         self.flat = flat
         self._rods = len(flat.graph.chain)
@@ -58,8 +59,7 @@ class ElasticBlock:
         self._scheme = NUMBER[integrator]
         self._tolerance = tolerance
         self._scratch = scratch
-        self._fetched = len(benches) > 0
-        self._benches = benches or [flat] * len(scratch)
+        self._benches: Sequence[Any] = benches or [None] * len(scratch)
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
         self._coupled: Arrays | None = None  # made when first needed
@@ -101,10 +101,10 @@ class ElasticBlock:
         self._run(h, count, scheme, air_density, self._none if skip is None else skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
-        b, benches, fetched, scratch = self.flat, self._benches, self._fetched, self._scratch
+        b, benches, scratch = self.flat, self._benches, self._scratch
         step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
         self._workers.run(
-            lambda first, last, piece: step_nets(b, benches[piece], fetched, scratch[piece], step, skip, first, last),
+            lambda first, last, piece: step_nets(b, benches[piece], scratch[piece], step, skip, first, last),
             self._rods,
             len(b.graph.x) * max(count, 1),
         )
@@ -116,11 +116,9 @@ class ElasticBlock:
             self._run(0.0, 0, self._scheme, 0.0, self._none)
 
     def solve(self, generalized: Array) -> None:
-        b, benches, fetched, scratch, h = self.flat, self._benches, self._fetched, self._scratch, self._stage
+        b, benches, scratch, h = self.flat, self._benches, self._scratch, self._stage
         self._workers.run(
-            lambda first, last, piece: solve_nets(
-                b, benches[piece], fetched, scratch[piece], h, generalized, first, last
-            ),
+            lambda first, last, piece: solve_nets(b, benches[piece], scratch[piece], h, generalized, first, last),
             self._rods,
             len(b.graph.x),
         )
@@ -228,16 +226,17 @@ class ElasticBlock:
 
     def laid_out(self, rod: int) -> tuple[Arrays, int]:
         """Arrays with the geometry of a rod or net as it is now, and its number there: to look closely."""
-        lay_out(self.flat, self._benches[0], self._fetched, rod)
-        return (self._benches[0], 0) if self._fetched else (self.flat, rod)
+        bench = self._benches[0]
+        lay_out(self.flat, bench, rod)
+        return (self.flat, rod) if bench is None else (bench, 0)
 
     def stiffness_matrix(self, rod: int) -> Array:
         """Second derivatives of the elastic energy of a rod or net in its unknowns, at the state as it is; of a rod they are x y z
         theta of each vertex."""
         n, number = self.laid_out(rod)
-        if not self._fetched:
+        if n is self.flat:
             for other in range(self._rods):
-                lay_out(n, n, False, other)
+                lay_out(n, None, other)
         potential_here(n, self._scratch[0], FOREVER, True)
         return dense_matrix(n, number)
 

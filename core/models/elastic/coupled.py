@@ -174,9 +174,9 @@ def _linearise_net(
         )
         for k in range(first, end):
             gradient[k] -= force[k]
-        add_edges(graph, system, stiffness, touched, r)
+        add_edges(graph, system, n.pattern, stiffness, touched, r)
         if attempt > 1:  # contacts may take away more than the net has to give
-            enlarge_diagonal(graph, system, r, 1e-3 * 10.0 ** (attempt - 2))
+            enlarge_diagonal(graph, system, n.pattern, r, 1e-3 * 10.0 ** (attempt - 2))
         good = factor_matrix(graph, held, system, pattern, stack, r)
         if good:
             break

@@ -40,7 +40,7 @@ from .matrix import begin_matrix
 @part
 def evaluate(
     graph: Graph, material: Material, forces: Forces, stage: Stage, geometry: Geometry, state: State, system: System,
-    pattern: Pattern, scratch: Scratch, r: int, h: float, exact: bool,
+    pattern: Pattern | None, scratch: Scratch, r: int, h: float, exact: bool,
 ) -> float:  # fmt: skip
     """The potential at the iterate (its geometry must be up to date), its gradient and its Hessian.
 
@@ -49,7 +49,7 @@ def evaluate(
     begin_matrix(graph, material, forces, system, pattern, r, h)
     potential = _inertia(graph, material, forces, stage, state, system.gradient, r, h)
     potential += _stretch(graph, material, geometry, stage, state.whole_edge, system.gradient, r, weight)
-    return potential + _elements(graph, material, geometry, stage, state, system, scratch, r, weight, exact)
+    return potential + _elements(graph, material, geometry, stage, state, system, pattern, scratch, r, weight, exact)
 
 
 @part
@@ -118,7 +118,7 @@ def _stretch(
 @part
 def _elements(
     graph: Graph, material: Material, geometry: Geometry, stage: Stage, state: State, system: System,
-    scratch: Scratch, r: int, weight: float, exact: bool,
+    pattern: Pattern | None, scratch: Scratch, r: int, weight: float, exact: bool,
 ) -> float:  # fmt: skip
     """Energy of bending and twisting, with derivatives. Elements are gathered until all lanes are full.
 
@@ -129,7 +129,7 @@ def _elements(
     stretch, rest_length, breakable = material.stretch, material.rest_length, material.breakable[r]
     whole_edge, whole_element, middle, head = state.whole_edge, state.whole_element, graph.middle, graph.head
     gradient, band, border, corner = system.gradient, system.band, system.border, system.corner
-    chain, closed, first = graph.chain[r], graph.closed[r], graph.unknowns[r]
+    closed, first = graph.closed[r], graph.unknowns[r]
     n = graph.unknowns[r + 1] - first
     energy = 0.0
     filled = 0
@@ -178,7 +178,7 @@ def _elements(
             filled += 1
         if filled == LANES or (e == end and filled > 0):
             element_lanes(lanes, weight, 1.0 if exact else 0.0)
-            if chain:
+            if pattern is None:
                 energy += add_lanes_to_band(
                     edge_a, edge_b, middle, head, gradient, band, border, corner, lanes, filled, first, n, closed, r
                 )

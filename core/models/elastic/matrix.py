@@ -1,4 +1,7 @@
-"""Newton's matrix of a rod or net: a band for rods, a sparse matrix for nets. The two have the same functions, chosen here."""
+"""Newton's matrix of a rod or net: a band for rods, a sparse matrix for nets. The two have the same functions, chosen here.
+
+Rods have no pattern. The choice is by its type, so that only one of the two is compiled.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ from .fronts import solve_fronts
 
 @part
 def begin_matrix(
-    graph: Graph, material: Material, forces: Forces, system: System, pattern: Pattern, r: int, h: float
+    graph: Graph, material: Material, forces: Forces, system: System, pattern: Pattern | None, r: int, h: float
 ) -> None:
     """The matrix of inertia and drag in a stage of length h."""
-    if graph.chain[r]:
+    if pattern is None:
         clear_band(graph, system, r)
         add_inertia_to_band(graph, material, forces, system, r, h)
     else:
@@ -32,35 +35,35 @@ def begin_matrix(
 
 
 @part
-def add_edges(graph: Graph, system: System, stiffness: Array, touched: Flags, r: int) -> None:
+def add_edges(graph: Graph, system: System, pattern: Pattern | None, stiffness: Array, touched: Flags, r: int) -> None:
     """Adds stiffness (E, 28) of x theta x of edges that are touched, lower triangle by rows."""
-    if graph.chain[r]:
+    if pattern is None:
         add_edges_to_band(graph, system, stiffness, touched, r)
     else:
         add_edges_to_fronts(graph, system, stiffness, touched, r)
 
 
 @part
-def enlarge_diagonal(graph: Graph, system: System, r: int, factor: float) -> None:
+def enlarge_diagonal(graph: Graph, system: System, pattern: Pattern | None, r: int, factor: float) -> None:
     """Makes the diagonal of the positions larger by a factor."""
-    if graph.chain[r]:
+    if pattern is None:
         enlarge_diagonal_of_band(graph, system, r, factor)
     else:
         enlarge_diagonal_of_fronts(graph, system, r, factor)
 
 
 @part
-def factor_matrix(graph: Graph, held: Flags, system: System, pattern: Pattern, stack: Array, r: int) -> bool:
+def factor_matrix(graph: Graph, held: Flags, system: System, pattern: Pattern | None, stack: Array, r: int) -> bool:
     """LDL^T, held unknowns apart. False if the matrix is not positive definite."""
-    if graph.chain[r]:
+    if pattern is None:
         return factor_band(graph, held, system, r)
     return factor(pattern, system.values, stack, r)
 
 
 @part
-def solve_matrix(graph: Graph, held: Flags, system: System, pattern: Pattern, r: int, x: Array) -> None:
+def solve_matrix(graph: Graph, held: Flags, system: System, pattern: Pattern | None, r: int, x: Array) -> None:
     """Solves with the factored matrix, in place; x is (n,), and zero where unknowns are held."""
-    if graph.chain[r]:
+    if pattern is None:
         solve_band(graph, held, system, r, x)
     else:
         solve_fronts(graph, held, system, pattern, r, x)

@@ -18,7 +18,7 @@ from .matrix import factor_matrix, solve_matrix
 @part
 def minimise(
     graph: Graph, material: Material, forces: Forces, stage: Stage, geometry: Geometry, state: State, system: System,
-    pattern: Pattern, report: Array, scratch: Scratch, r: int, h: float, step: Step,
+    pattern: Pattern | None, report: Array, scratch: Scratch, r: int, h: float, step: Step,
 ) -> bool:  # fmt: skip
     """From the initial guess in the state, whose geometry is up to date. True if it converged.
 

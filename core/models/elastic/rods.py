@@ -27,7 +27,6 @@ from .arrays import (
     make_log,
     make_stage,
     make_state,
-    no_pattern,
 )
 
 
@@ -84,7 +83,7 @@ def make_rods(counts: Ints, closed: Flags) -> tuple[Arrays, RodArrays]:
         stage=make_stage(NOTHING),
         geometry=make_geometry(NOTHING, True),
         system=make_banded(NOTHING, False),
-        pattern=no_pattern(),
+        pattern=None,
         log=make_log(size),
     )
     return b, rows_of_rods(b, np.zeros(size.vertices, dtype=np.int8))

@@ -45,21 +45,21 @@ from .workbench import fetch, put_back
 
 @kernel
 def step_nets(
-    b: Arrays, bench: Arrays, fetched: bool, scratch: Scratch, step: Step, skip: Flags, first_net: int, last_net: int
+    b: Arrays, bench: Arrays | None, scratch: Scratch, step: Step, skip: Flags, first_net: int, last_net: int
 ) -> None:
     """Takes step.steps steps with nets first_net ... last_net - 1 but those to skip; with none of them it only measures.
 
-    With `fetched` the work is done on the bench, otherwise in place. Never raises. What was done is added up in the log's report,
-    and the elastic energies at the end are written there."""
+    The work is done on the bench, or in place if there is none. Never raises. What was done is added up in the log's report, and
+    the elastic energies at the end are written there."""
     for r in range(first_net, last_net):
         if skip[r]:
             continue
-        if fetched:
+        if bench is None:
+            _step_net(b, scratch, step, r)
+        else:
             fetch(b, bench, r)
             _step_net(bench, scratch, step, 0)
             put_back(b, bench, r, step.steps > 0)
-        else:
-            _step_net(b, scratch, step, r)
 
 
 @part
@@ -259,13 +259,13 @@ def _give_up(n: Arrays, r: int, at: float) -> None:
 
 
 @kernel
-def lay_out(b: Arrays, bench: Arrays, fetched: bool, r: int) -> bool:
+def lay_out(b: Arrays, bench: Arrays | None, r: int) -> bool:
     """Geometry of net r at its state, with held places as at the end of the last steps; its strains are those of which rates are
-    taken. With `fetched` on the workbench."""
-    if fetched:
-        fetch(b, bench, r)
-        return _lay_out(bench, 0)
-    return _lay_out(b, r)
+    taken. On the workbench if there is one."""
+    if bench is None:
+        return _lay_out(b, r)
+    fetch(b, bench, r)
+    return _lay_out(bench, 0)
 
 
 @part
@@ -279,16 +279,16 @@ def _lay_out(n: Arrays, r: int) -> bool:
 
 @kernel
 def solve_nets(
-    b: Arrays, bench: Arrays, fetched: bool, scratch: Scratch, h: float, x: Array, first_net: int, last_net: int
+    b: Arrays, bench: Arrays | None, scratch: Scratch, h: float, x: Array, first_net: int, last_net: int
 ) -> None:
     """Applies the inverse of the matrix of a stage of length h at the state to x (n,), in place."""
     for r in range(first_net, last_net):
-        if not lay_out(b, bench, fetched, r):
+        if not lay_out(b, bench, r):
             continue
-        if fetched:
-            _solve_net(bench, scratch, h, x, b.graph.unknowns[r], 0)
-        else:
+        if bench is None:
             _solve_net(b, scratch, h, x, b.graph.unknowns[r], r)
+        else:
+            _solve_net(bench, scratch, h, x, b.graph.unknowns[r], 0)
 
 
 @part

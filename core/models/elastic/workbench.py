@@ -20,7 +20,6 @@ from .arrays import (
     make_log,
     make_stage,
     make_state,
-    no_pattern,
 )
 from .rods import chain_graph, chain_material
 
@@ -38,7 +37,7 @@ def make_workbench(n: int, any_closed: bool) -> Arrays:
         stage=make_stage(size),
         geometry=make_geometry(size, True),
         system=make_banded(size, any_closed),
-        pattern=no_pattern(),
+        pattern=None,
         log=make_log(size),
     )
 

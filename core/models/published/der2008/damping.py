@@ -75,7 +75,7 @@ def _damp(b: Arrays, bench: Arrays, h: float, scratch: Scratch, r: int) -> None:
     graph, material, state, stage, geometry = bench.graph, bench.material, bench.state, bench.stage, bench.geometry
     system, forces = bench.system, bench.forces
     tau = b.material.damping_time[r]
-    if tau == 0.0 or not lay_out(b, bench, True, r):
+    if tau == 0.0 or not lay_out(b, bench, r):
         return
     first, n = b.graph.vertices[r], graph.vertices[1]
     fastest = 0.0
