@@ -20,7 +20,7 @@ FOLLOW = 0.3  # of the largest error: when Newton's step changes it by less, the
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
 PATIENCE = 4  # iterations after which less will do:
 ENOUGH = 0.02  # of gap and slip at contacts and of what the next step changes there, in radii; and
-ENOUGH_STEP = 0.05  # of the next step, in segment lengths or rad
+ENOUGH_STEP = 0.02  # of the next step, in segment lengths or rad
 DOUBT = 0.1  # of forces, relative; and
 OF_BODIES = 30.0  # times as little of those on bodies: what these do then lasts, where rods come to rest
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
@@ -38,6 +38,7 @@ class Verdict(NamedTuple):
     tolerable: Flags  # if it has to end here
     passable: Flags  # if the only other choice is to give up
     hopeless: Flags
+    check: Flags  # near enough, with the contacts as they were found
 
 
 class Progress(NamedTuple):
@@ -245,7 +246,7 @@ def decide(
     """Writes the verdict, and where the good steps began."""
     for r in range(len(island)):
         verdict.reject[r], verdict.done[r], verdict.settled[r], verdict.stubborn[r] = False, False, False, False
-        verdict.tolerable[r], verdict.passable[r], verdict.hopeless[r] = False, False, False
+        verdict.tolerable[r], verdict.passable[r], verdict.hopeless[r], verdict.check[r] = False, False, False, False
         if not active[r]:
             continue
         i = island[r]
@@ -265,9 +266,9 @@ def decide(
         near = length <= ENOUGH_STEP and error <= ENOUGH and totals.motion[i] <= ENOUGH * totals.thickness[i]
         if fresh and clear and (exact or (near and not patient)) and totals.doubt[i] <= DOUBT:
             verdict.done[r] = True
-        elif length <= SETTLED and totals.deviation[i] > 0.0 and (
-            totals.motion[i] <= FOLLOW * totals.deviation[i] or (near and not patient and not fresh)
-        ):
+        elif near and not patient and not fresh:
+            verdict.check[r] = True
+        elif length <= SETTLED and totals.deviation[i] > 0.0 and totals.motion[i] <= FOLLOW * totals.deviation[i]:
             verdict.settled[r] = True
             verdict.stubborn[r] = error > max(0.25 * progress.error[r], TOLERANCE)
             # When forces follow, the energy changes.

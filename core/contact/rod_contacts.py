@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 from ..compile.jit import kernel, part
 from ..errors import Array
-from ..maths.geometry.closest import blend, closest_on_segments, minus
+from ..maths.geometry.closest import blend, closest_on_segment, closest_on_segments, minus
 from ..maths.geometry.crossing import segments_cross
 from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import DEEP, Contacts, Ints, Samples
 
 _TOGETHER = 1e-6  # of the substep, and of the thickness
 _ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
+_SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
+_SHORT = 0.05  # of an edge: along less they touch at one
 _PARALLEL = 1e-4  # sine of the angle below which two edges have no common normal
 _JUST_BEFORE = 0.99  # of the time of a passage: the side a rod comes from is the one it is on then
 
@@ -83,6 +85,23 @@ def _side_of_passage(
     return unit_or(across, any_normal(tangent))
 
 
+@part
+def _side_by_side(a0: Vector, a1: Vector, b0: Vector, b1: Vector, radius: float) -> bool:
+    """Whether the shorter of two segments is so nearly parallel to the other that, in between, it comes no nearer than at its
+    ends, but for a fiftieth of a radius."""
+    u, v = minus(a1, a0), minus(b1, b0)
+    n = cross(u, v)
+    return bool(dot(n, n) < (_SIDE_BY_SIDE * radius) ** 2 * max(dot(u, u), dot(v, v)))
+
+
+@part
+def _ends_of_overlap(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[float, float, float, float]:
+    """Parameters on both segments of the two ends of the part along which they lie side by side."""
+    s, s2 = closest_on_segment(b0, a0, a1), closest_on_segment(b1, a0, a1)
+    low, high = min(s, s2), max(s, s2)
+    return low, closest_on_segment(blend(a0, a1, low), b0, b1), high, closest_on_segment(blend(a0, a1, high), b0, b1)
+
+
 @kernel
 def rod_contacts(
     pairs: Ints, count: int, samples: Samples, passed: Passed, margin: Array, contacts: Contacts, written: int
@@ -107,6 +126,7 @@ def rod_contacts(
             w = minus(blend(o0, o1, s), blend(p0, p1, t))
             crossed = dot(w, w) > (_TOGETHER * reach) ** 2
         known = -1
+        points, s2, t2 = 1, 0.0, 0.0
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
@@ -115,47 +135,57 @@ def rod_contacts(
                 if known < 0:
                     continue
                 s, t = passed.at[known, 0], passed.at[known, 1]
-        if rod[i] == rod[j]:
-            end_i = along[after[i]] if after[i] > i else length[i]
-            end_j = along[after[j]] if after[j] > j else length[j]
-            apart = abs(along[i] + s * (end_i - along[i]) - along[j] - t * (end_j - along[j]))
-            if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
-                continue
-        if crossed:
-            normal = _side_of_passage(o0, o1, p0, p1, a0, a1, b0, b1, time, s, t)
-            w = minus(blend(a0, a1, s), blend(b0, b1, t))
-        elif known >= 0:
-            normal = (passed.normal[known, 0], passed.normal[known, 1], passed.normal[known, 2])
-            w = minus(blend(a0, a1, s), blend(b0, b1, t))
-        else:
-            along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
-            normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
-            # Of rods that lie in each other, edges that are not beside but behind each other don't push.
-            behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
-            if behind and not (_is_tip(samples, i, s) or _is_tip(samples, j, t)):
-                continue
+            elif _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
+                # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
+                s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
+                points = 2 if abs(s2 - s) > _SHORT else 1
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
-        w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
-        before = math.sqrt(dot(w0, w0)) - reach
-        near = before < margin[i] + margin[j] and not crossed and known < 0
-        upright = unit_or(w0, normal) if near else normal
-        if written < capacity:
-            contacts.edge[written, 0], contacts.edge[written, 1] = i, j
-            contacts.at[written, 0], contacts.at[written, 1] = s, t
-            contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
-            contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
-            contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
-            contacts.rolling[written] = 0.0
-            contacts.gap[written] = dot(normal, w) - reach
-            contacts.before[written] = before
-            contacts.deep[written] = before < -DEEP * radius[i]
-            contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
-            for c in range(3):
-                contacts.slide[written, c] = 0.0
-            contacts.friction[written] = math.sqrt(friction[i] * friction[j])
-            contacts.key[written] = i * n + j
-            contacts.crossed[written] = crossed
-        written += 1
+        for piece in range(points):
+            if piece == 1:
+                s, t = s2, t2
+            if rod[i] == rod[j]:
+                end_i = along[after[i]] if after[i] > i else length[i]
+                end_j = along[after[j]] if after[j] > j else length[j]
+                apart = abs(along[i] + s * (end_i - along[i]) - along[j] - t * (end_j - along[j]))
+                if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
+                    continue
+            w = minus(blend(a0, a1, s), blend(b0, b1, t))
+            if crossed:
+                normal = _side_of_passage(o0, o1, p0, p1, a0, a1, b0, b1, time, s, t)
+            elif known >= 0:
+                normal = (passed.normal[known, 0], passed.normal[known, 1], passed.normal[known, 2])
+            else:
+                if points == 2 and dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
+                    continue
+                along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
+                normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
+                # Of rods that lie in each other, edges that are not beside but behind each other don't push.
+                behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
+                if behind and not (_is_tip(samples, i, s) or _is_tip(samples, j, t)):
+                    continue
+            if points == 2:
+                s0, t0 = s, t
+            w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
+            before = math.sqrt(dot(w0, w0)) - reach
+            near = before < margin[i] + margin[j] and not crossed and known < 0
+            upright = unit_or(w0, normal) if near else normal
+            if written < capacity:
+                contacts.edge[written, 0], contacts.edge[written, 1] = i, j
+                contacts.at[written, 0], contacts.at[written, 1] = s, t
+                contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+                contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
+                contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
+                contacts.rolling[written] = 0.0
+                contacts.gap[written] = dot(normal, w) - reach
+                contacts.before[written] = before
+                contacts.deep[written] = before < -DEEP * radius[i]
+                contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
+                for c in range(3):
+                    contacts.slide[written, c] = 0.0
+                contacts.friction[written] = math.sqrt(friction[i] * friction[j])
+                contacts.key[written] = i * n + j if piece == 0 else j * n + i
+                contacts.crossed[written] = crossed
+            written += 1
     return written
 
 

@@ -29,7 +29,7 @@ MOST_ITERATIONS = 24
 MOST_CAREFUL_ITERATIONS = 40
 FEW_ITERATIONS = 8
 REOPEN = 0.025  # radii: rods that overlap by more than this after the last iteration go on
-LOOK_EVERY = 6  # iterations, at most, with the same contacts
+LOOK_EVERY = 12  # iterations, at most, with the same contacts
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
 MOST_STIFFNESS = 1e4
@@ -255,7 +255,7 @@ class ContactSolver:
             self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
             self._since += 1
-            if np.any(verdict.done | verdict.settled) or self._since >= LOOK_EVERY or iteration == 1 or self._surfaces is not None:
+            if np.any(verdict.done | verdict.check) or self._since >= LOOK_EVERY or iteration == 1 or self._surfaces is not None:
                 self._follow()
                 self._look(self._active, more=True)
                 self._islands.restart(self._active)
@@ -267,7 +267,8 @@ class ContactSolver:
         """Looks at all coupled rods once more, where they are now: those that still overlap go on. Returns whether there are any."""
         if self._surfaces is not None or not self._coupled.any():
             return False
-        self._look(self._coupled, more=False)
+        self._follow()
+        self._look(self._coupled, more=True)
         while self._couple_more():
             pass
         self._push()
