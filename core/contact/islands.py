@@ -18,13 +18,16 @@ RISE = 3.0  # times what was to be gained: how far the energy may rise for one s
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
 FOLLOW = 0.3  # of the largest error: when Newton's step changes it by less, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
-PATIENCE = 4  # iterations after which less will do:
+PATIENCE = 3  # iterations after which less will do:
 ENOUGH = 0.02  # of gap and slip at contacts and of what the next step changes there, in radii; and
-ENOUGH_STEP = 0.02  # of the next step, in segment lengths or rad
+ENOUGH_STEP = 0.03  # of the next step, in segment lengths or rad
 DOUBT = 0.1  # of forces, relative; and
 OF_BODIES = 30.0  # times as little of those on bodies: what these do then lasts, where rods come to rest
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
 TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
+LOST_AFTER = 6  # iterations after which a step is given up that is still longer than
+LOST_STEP = 0.3  # segment lengths or rad, with overlaps of more than
+LOST = 0.5  # radii
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
 
 
@@ -123,6 +126,7 @@ class Islands:
             self._tolerance,
             fresh,
             iteration < PATIENCE,
+            iteration >= LOST_AFTER,
             self._progress,
             self._verdict,
         )
@@ -240,6 +244,7 @@ def decide(
     tolerance: float,
     fresh: bool,
     patient: bool,
+    lost: bool,
     progress: Progress,
     verdict: Verdict,
 ) -> None:
@@ -251,7 +256,7 @@ def decide(
             continue
         i = island[r]
         length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
-        verdict.hopeless[r] = not totals.length[i] < LONGEST
+        verdict.hopeless[r] = not totals.length[i] < LONGEST or (lost and length > LOST_STEP and error > LOST)
         verdict.passable[r] = fresh and clear and error < TOLERABLE and length < SETTLED
         verdict.tolerable[r] = verdict.passable[r] and length < TOLERABLE_STEP * tolerance
         if not _good(totals, i, tolerance):

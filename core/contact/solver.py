@@ -28,7 +28,8 @@ from .rod_contacts import follow_motion
 MOST_ITERATIONS = 24
 MOST_CAREFUL_ITERATIONS = 40
 FEW_ITERATIONS = 8
-REOPEN = 0.025  # radii: rods that overlap by more than this after the last iteration go on
+REOPEN = 0.03  # radii: rods that overlap by more than this after the last iteration go on
+DEEPEST = 0.045  # radii: a step that leaves a deeper overlap than it began with has failed
 LOOK_EVERY = 12  # iterations, at most, with the same contacts
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
@@ -140,7 +141,10 @@ class ContactSolver:
         if not last and self._coupled.any():
             self._look(self._coupled)
             count, contacts = self.detection.count, self.detection.contacts
-            self._fail_with(contacts.crossed[:count])
+            self._push()
+            self._fail_with(
+                contacts.crossed[:count] | (self._forces.error[:count] > DEEPEST * contacts.arm[:count].sum(axis=1))
+            )
         self._finish(self._coupled, creep=False)
         if self._ties is not None:
             self._ties.finish(self._coupled, h)

@@ -50,7 +50,6 @@ class ContactStepper(Stepper):
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
 
     def step_frame(self, times: FrameTimes) -> None:
-        self._level[:] = 0
         super().step_frame(times)
 
     def advance(self, times: FrameTimes, begin: float, end: float, count: int) -> None:
