@@ -15,7 +15,8 @@ from .coulomb import Forces
 from .rod_contacts import find_key
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
-LETS_GO = 0.01  # radii: so far apart, a known force has gone
+LETS_GO = 0.01  # radii: so far apart, a known force has gone, unless that takes more than
+MOST_LETS_GO = 30.0  # times the usual stiffness
 
 
 def make_forces(capacity: int) -> Forces:
@@ -188,7 +189,8 @@ def prepare(
         row = find_key(limit_keys, contacts.key[k])
         forces.limit[k] = max(limits[row] if row >= 0 else pressed, 0.0)
         # A force that is known lets go within the reach of what is found at all.
-        forces.stiffness[k] = max(forces.stiffness[k], pressed / (LETS_GO * thickness))
+        lets_go = min(pressed / (LETS_GO * thickness), MOST_LETS_GO * forces.stiffness[k])
+        forces.stiffness[k] = max(forces.stiffness[k], lets_go)
 
 
 @part

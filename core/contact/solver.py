@@ -25,12 +25,12 @@ from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
 from .rod_contacts import follow_motion
 
-MOST_ITERATIONS = 24
+MOST_ITERATIONS = 32
 MOST_CAREFUL_ITERATIONS = 40
 FEW_ITERATIONS = 8
 REOPEN = 0.03  # radii: rods that overlap by more than this after the last iteration go on
 DEEPEST = 0.045  # radii: a step that leaves a deeper overlap than it began with has failed
-LOOK_EVERY = 12  # iterations, at most, with the same contacts
+LOOK_EVERY = 10  # iterations, at most, with the same contacts
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
 MOST_STIFFNESS = 1e4
@@ -68,6 +68,8 @@ class ContactSolver:
         self.rods = slices([len(block.sample_start) - 1 for block in blocks])  # where those of each block are
         rods = self.rods[-1].stop
         self._coupled = np.zeros(rods, bool_)
+        self._waiting = np.zeros(rods, bool_)  # of the coupled: near enough, with the contacts as they were found
+        self._pushed = False  # whether the forces of the contacts at hand have been computed
         self._unforeseen = np.zeros(rods, bool_)  # of the coupled bodies: see `_foresee`
         self._active = np.zeros(rods, bool_)  # of the coupled: not yet where they belong
         self._stiffness = np.zeros(rods)
@@ -195,6 +197,7 @@ class ContactSolver:
         self._which &= ~which
         self._coupled &= ~which
         self._active &= ~which
+        self._waiting &= ~which
         for number, chosen in self._chosen(which):
             self.blocks[number].rollback(chosen)
         if self._ties is not None:
@@ -227,6 +230,7 @@ class ContactSolver:
         through a collider is brought back by its contact there. A step is good if the energy falls or if the next one is shorter
         (see Newton's method of `der`); whenever steps have become short, the contact forces follow."""
         self._active[:] = self._coupled
+        self._waiting[:] = False
         self._unforeseen[:] = self._coupled
         self._stiffness[:] = STIFFNESS
         self._tame[:] = False
@@ -237,13 +241,17 @@ class ContactSolver:
         iteration = 0
         while True:
             self._meet()
-            if not self._active.any() and not self._reopen():
-                return
+            if not self._active.any():
+                if not self._waiting.any() and not self._reopen():
+                    return
+                if self._waiting.any():
+                    self._look_again()
+                    continue
             self._foresee()
             self._linearise()
             verdict = self._judge(self._since == 0, iteration)
             if iteration == most_iterations:
-                self._fail(self._active & ~verdict.tolerable)
+                self._fail(self._active & ~verdict.tolerable | self._waiting)
                 return
             if last and 2 * iteration >= most_iterations:
                 self._active &= ~verdict.passable
@@ -259,19 +267,25 @@ class ContactSolver:
             self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
             self._since += 1
-            if np.any(verdict.done | verdict.check) or self._since >= LOOK_EVERY or iteration == 1 or self._surfaces is not None:
-                self._follow()
-                self._look(self._active, more=True)
-                self._islands.restart(self._active)
+            self._waiting |= verdict.check & self._active
+            self._active &= ~(verdict.done | verdict.check)
+            if self._since >= LOOK_EVERY or iteration == 1 or self._surfaces is not None:
+                self._look_again()
             else:
                 self._follow()
-            self._active &= ~verdict.done
+
+    def _look_again(self) -> None:
+        """Finds the contacts of all rods that are not done, where they are now. Islands that are near enough with the contacts as
+        they were found wait for this until all are: found anew in the middle of their way, contacts would lead others astray."""
+        self._active |= self._waiting
+        self._waiting[:] = False
+        self._look(self._active, more=True)
+        self._islands.restart(self._active)
 
     def _reopen(self) -> bool:
         """Looks at all coupled rods once more, where they are now: those that still overlap go on. Returns whether there are any."""
         if self._surfaces is not None or not self._coupled.any():
             return False
-        self._follow()
         self._look(self._coupled, more=True)
         while self._couple_more():
             pass
@@ -303,19 +317,22 @@ class ContactSolver:
         """Contacts of these rods at the iterate. With `more` those stay that act, where the iterate is too far from them to find
         them again: without them it would come back, and the method go round in circles."""
         samples = self.detection.samples
-        self._looked_at[:] = which
         self._since = 0
+        more = more and self._pushed
+        kept = None
+        if more:
+            self._follow()
+            self._note_limits()
+        if more and self._surfaces is None:
+            kept = self.detection.keep(self._forces.mode[: self.detection.count] != APART, which)
+        self._looked_at[:] = which
         self._fetch(which, samples.now)
         for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
         if self._surfaces is not None and self._surfaces.follow():
             self.detection.forget(which)
-        if more:
-            self._note_limits()
-        kept = None
-        if more and self._surfaces is None:
-            kept = self.detection.keep(self._forces.mode[: self.detection.count] != APART, which)
         self.detection.look(which)
+        self._pushed = False
         if kept is not None:
             self.detection.add_kept(kept)
         self._looked[:] = samples.now
@@ -362,7 +379,7 @@ class ContactSolver:
             self._push()
             if not self._wake():
                 return
-            self._look(self._active | self._looked_at)
+            self._look(self._active | self._looked_at, more=True)
 
     def _couple_more(self) -> bool:
         """Rods that took a free step and ran into something take part from now on. Those that ran into one that takes no part fail.
@@ -388,7 +405,7 @@ class ContactSolver:
         self._active |= new
         self._unforeseen |= new
         self._begin(new)
-        self._look(self._active | self._looked_at)
+        self._look(self._active | self._looked_at, more=True)
         return True
 
     def _retreat(self, part: Array, which: Flags) -> None:
@@ -413,6 +430,7 @@ class ContactSolver:
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
         push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
+        self._pushed = True
         self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
         self._linked = samples.rod[contacts.edge[self._pressing]]
         if self._ties is not None:
