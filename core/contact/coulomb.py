@@ -55,7 +55,7 @@ def _law(
     With it Newton's steps never go too far. n is the normal of the plane in which friction acts.
     """
     known_n = dot(f, n)
-    f_n, k_n = known_n - k * gap, k
+    f_n, k_n = max(known_n, 0.0) - k * gap, k  # a force that was known for another direction may pull in this one
     if not f_n > 0.0:
         return APART, 0.0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0
     energy = 0.5 * f_n * f_n / k

@@ -25,8 +25,8 @@ DOUBT = 0.1  # of forces, relative; and
 OF_BODIES = 30.0  # times as little of those on bodies: what these do then lasts, where rods come to rest
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
 TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
-LOST_AFTER = 6  # iterations after which a step is given up that is still longer than
-LOST_STEP = 0.3  # segment lengths or rad, with overlaps of more than
+LOST_AFTER = 10  # iterations after which a step is given up that is still longer than
+LOST_STEP = 1.0  # segment lengths or rad, with overlaps of more than
 LOST = 0.5  # radii
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
 

@@ -25,8 +25,8 @@ from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
 from .rod_contacts import follow_motion
 
-MOST_ITERATIONS = 32
-MOST_CAREFUL_ITERATIONS = 40
+MOST_ITERATIONS = 40
+MOST_CAREFUL_ITERATIONS = 60
 FEW_ITERATIONS = 8
 REOPEN = 0.03  # radii: rods that overlap by more than this after the last iteration go on
 DEEPEST = 0.045  # radii: a step that leaves a deeper overlap than it began with has failed
@@ -489,6 +489,8 @@ class ContactSolver:
     def _judge(self, fresh: bool, iteration: int) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
         self._linear.update_steps(self._chosen(self._active))
+        if not self._active.all():
+            self._linear.steps[~self._active[samples.rod]] = 0.0
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         if self._surfaces is not None and self._surfaces.encounters is not None:
             self._surfaces.encounters.relative_motion(contacts, count, self._surfaces.body, self._forces)
