@@ -94,3 +94,4 @@ class Contacts(NamedTuple):
     give: Array  # (C,) m/N, of those: how far a force moves their surfaces apart; and
     rebound: Array  # (C,) m: the gap at the end of the substep with which they leave each other; 0: they don't
     drift: Array  # (C, 3) m, how far side A has moved relative to side B since the contact was found
+    reached: Array  # (C,) of those that crossed, between rods: the part of the way after which they overlap but have not crossed

@@ -24,13 +24,14 @@ from .arrays import Contacts, Flags, Ints, Samples
 from .curvature import add_curvature, curve, give_curvature
 
 APART, STICK, SLIP = range(3)
+SHALLOWEST = 0.1  # of the thickness that is left, down to which overlaps get stiffer
 
 
 class Forces(NamedTuple):
     """What acts at the contacts, row by row."""
 
     known: Array  # (C, 3) N on side A
-    limit: Array  # (C,) N: the normal force that limits friction, as of when contacts were last found
+    limit: Array  # (C,) N: the normal force that limits friction
     stiffness: Array  # (C,) N/m
     target: Array  # (C,) m: the gap that is wanted; below zero where an overlap is taken out slowly
     soft: Flags  # (C,) a spring is all it is: deep overlaps may want to be taken out in ways that exclude each other
@@ -48,17 +49,35 @@ class Forces(NamedTuple):
 
 @part
 def _law(
-    f: Vector, gap: float, slip: Vector, n: Vector, most_friction: float, k: float
+    f: Vector, gap: float, slip: Vector, n: Vector, most_friction: float, k: float, thickness: float
 ) -> tuple[int, float, float, Vector, float, float]:
     """Mode, normal force and stiffness, tangential force and stiffness, and the energy whose derivatives these are. But for the
     stiffness of what slips: it is that of a spring that would give the same force, also along the slip, where the true one is zero.
     With it Newton's steps never go too far. n is the normal of the plane in which friction acts.
+
+    An overlap of more than half the thickness (if that is not zero) gets stiffer the deeper it is: what would pass through meets
+    a wall.
     """
     known_n = dot(f, n)
     f_n, k_n = max(known_n, 0.0) - k * gap, k  # a force that was known for another direction may pull in this one
     if not f_n > 0.0:
         return APART, 0.0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0
     energy = 0.5 * f_n * f_n / k
+    deeper = -2.0 * gap - thickness  # twice what is over one half
+    if deeper > 0.0 and thickness > 0.0:
+        left = max(1.0 - deeper / thickness, SHALLOWEST)
+        most = thickness * (1.0 - left)  # up to here it gets stiffer, then not any more
+        rest = deeper - most
+        f_half = max(known_n, 0.0) + 0.5 * k * thickness
+        f_most = max(known_n, 0.0) + 0.5 * k * thickness / left
+        k_n = k / (left * left)
+        f_n = f_most + 0.5 * k_n * rest
+        energy = (
+            0.5 * f_half * f_half / k
+            + 0.5 * max(known_n, 0.0) * most
+            - 0.25 * k * thickness * thickness * math.log(left)
+        )
+        energy += 0.5 * f_most * rest + 0.125 * k_n * rest * rest
     along = dot(slip, n)
     x = f[0] - known_n * n[0] - k * (slip[0] - along * n[0])
     y = f[1] - known_n * n[1] - k * (slip[1] - along * n[1])
@@ -98,11 +117,18 @@ def clear(which: Flags, rod: Ints, pushes: Pushes) -> None:
 
 @kernel
 def push(
-    contacts: Contacts, count: int, samples: Samples, turns: Array, tame: Flags, forces: Forces, pushes: Pushes
+    contacts: Contacts,
+    count: int,
+    samples: Samples,
+    turns: Array,
+    tame: Flags,
+    walls: bool,
+    forces: Forces,
+    pushes: Pushes,
 ) -> None:
     """Forces and stiffness of all contacts of rods at the iterate, added to those of the samples. Also slips, errors and energies.
 
-    Between rods that are `tame` (R,) the stiffness is never negative."""
+    Between rods that are `tame` (R,) the stiffness is never negative. With `walls` deep overlaps of rods get stiffer."""
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
     rubbing_at, upright = contacts.rubbing_at, contacts.upright
     start, now, after = samples.start, samples.now, samples.after
@@ -130,7 +156,10 @@ def push(
         u = (slip[k, 0], slip[k, 1], slip[k, 2])
         overlap = gap[k] - forces.target[k]
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
-        mode, f_n, k_n, f_t, k_t, energy = _law(known, overlap, u, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k])
+        wall = thickness if o >= 0 and walls else 0.0
+        mode, f_n, k_n, f_t, k_t, energy = _law(
+            known, overlap, u, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k], wall
+        )
         forces.mode[k] = mode
         forces.pressure[k] = f_n
         forces.pressing[k] = k_n
@@ -321,7 +350,7 @@ def _give(out: Array, h: Array, k: int, e: int, f: int, s: float, arm: Array, si
 
 @kernel
 def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array) -> None:
-    """Writes forces.motion: along the normal, and along the surface where it sticks; the overlap to come where nothing acts yet."""
+    """Writes forces.motion of the contacts that act: along the normal, and along the surface where it sticks."""
     edge, at, normal, rubbing_at = contacts.edge, contacts.at, contacts.normal, contacts.rubbing_at
     for k in range(count):
         e, o = edge[k, 0], edge[k, 1]
@@ -329,7 +358,7 @@ def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces,
         if f < 0:
             continue
         forces.motion[k] = 0.0
-        if forces.soft[k]:
+        if forces.mode[k] == APART or forces.soft[k]:
             continue
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         away = _normal_motion(steps, e, f, at[k, 0], n)
@@ -338,9 +367,6 @@ def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces,
         if o >= 0:
             away -= _normal_motion(steps, o, after[o], at[k, 1], n)
             b = _side_motion(steps, o, after[o], rubbing_at[k, 1], forces.arm, k, 1)
-        if forces.mode[k] == APART:  # it counts if the step would make it overlap
-            forces.motion[k] = max(forces.target[k] - contacts.gap[k] - away, 0.0)
-            continue
         forces.motion[k] = abs(away)
         if forces.mode[k] == STICK:
             u = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
@@ -349,7 +375,7 @@ def relative_motion(contacts: Contacts, count: int, after: Ints, forces: Forces,
 
 
 @kernel
-def learn(contacts: Contacts, count: int, forces: Forces, which: Flags) -> None:
+def learn(contacts: Contacts, count: int, forces: Forces, which: Flags, walls: bool) -> None:
     """The known forces of those contacts become the ones at the iterate, friction within the disc of the normal force there."""
     upright = contacts.upright
     for k in range(count):
@@ -358,8 +384,9 @@ def learn(contacts: Contacts, count: int, forces: Forces, which: Flags) -> None:
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         u = (forces.slip[k, 0], forces.slip[k, 1], forces.slip[k, 2])
+        wall = contacts.arm[k, 0] + contacts.arm[k, 1] if contacts.edge[k, 1] >= 0 and walls else 0.0
         mu, stiffness = contacts.friction[k], forces.stiffness[k]
-        _, f_n, _, _, _, _ = _law(known, contacts.gap[k] - forces.target[k], u, n, 0.0, stiffness)
+        _, f_n, _, _, _, _ = _law(known, contacts.gap[k] - forces.target[k], u, n, 0.0, stiffness, wall)
         if f_n == 0.0:
             forces.known[k, 0], forces.known[k, 1], forces.known[k, 2] = 0.0, 0.0, 0.0
             continue

@@ -17,7 +17,7 @@ from .buried import Buried
 from .colliders import ColliderMotion
 from .mesh_contacts import edge_contacts, triangle_contacts
 from .mesh_topology import mesh_boxes
-from .rod_contacts import Passed, rod_contacts
+from .rod_contacts import rod_contacts
 from .shape_boxes import shape_boxes
 from .shape_contacts import shape_contacts
 
@@ -26,9 +26,7 @@ SLACK = 0.5  # radii, and
 SLACK_OF_WAY = 0.1  # of the way of the substep: what the iterate may still move before candidates are sought anew
 
 
-KEY_FIELD = Contacts._fields.index("key")
 NO_PAIRS: Ints = np.zeros((0, 2), int64)
-NOTHING_PASSED = Passed(np.zeros(0, int64), np.zeros((0, 2)), np.zeros((0, 3)))
 
 
 def pack_samples(blocks: Sequence[ModelBlock], friction: Sequence[Array]) -> Samples:
@@ -90,6 +88,7 @@ def make_contacts(capacity: int) -> Contacts:
         key=np.zeros(capacity, int64),
         crossed=np.zeros(capacity, bool_),
         drift=np.zeros((capacity, 3)),
+        reached=np.zeros(capacity),
         point=np.zeros((capacity, 3)),
         give=np.zeros(capacity),
         rebound=np.zeros(capacity),
@@ -104,7 +103,6 @@ class Detection:
         self.samples = samples
         self.contacts = make_contacts(256)
         self.count = 0
-        self.passed = NOTHING_PASSED
         self._colliders = colliders
         self._between_rods = between_rods
         self._workers = workers
@@ -135,13 +133,13 @@ class Detection:
         """Colliders have moved: candidates of these rods are to be sought anew."""
         self._covered[which] = False
 
-    def look(self, which: Flags) -> None:
-        """Contacts of these rods at `now`. Whether rods pass through each other is judged on their straight way from `start`.
+    def look(self, base: Array, which: Flags) -> None:
+        """Contacts of these rods at `now`. Whether rods pass through each other is judged on their way from `base`.
 
         Candidates are sought anew where a point has left its box."""
         samples, margin = self.samples, self._margin
         if np.any(which & ~self._covered) or left_boxes(samples, margin, which, self._low, self._high):
-            self._sweep(which)
+            self._sweep(base, which)
         if not np.array_equal(which, self._selected):
             everything = bool(np.all(which >= self._covered))
             self._selection = (
@@ -155,7 +153,7 @@ class Detection:
         while True:
             written, contacts, colliders = 0, self.contacts, self._colliders
             if len(rod_pairs):
-                written = rod_contacts(rod_pairs, len(rod_pairs), samples, self.passed, self._rod_margin, contacts, written)
+                written = self._rod_contacts(rod_pairs, base, contacts)
             if len(shape_pairs):
                 written = shape_contacts(
                     shape_pairs, len(shape_pairs), samples, colliders.shapes, margin, contacts, written
@@ -174,55 +172,10 @@ class Detection:
                 break
             self.contacts = make_contacts(written + written // 2)
         self.count = written
-        self.contacts.drift[:written] = 0.0
-        self._note_passed()
 
-    def near(self) -> Ints:
-        """(L, 2) rods whose boxes overlap: they may have come near each other on their ways."""
-        rods = self.samples.rod[self._candidates[0]]
-        return np.unique(rods[rods[:, 0] != rods[:, 1]], axis=0) if len(rods) else rods
-
-    def keep(self, acting: Flags, which: Flags) -> list[Array]:
-        """Copies of contacts of these rods that act (C,), for `add_kept`. Those along which the two sides have moved by more than
-        their thickness are left out: they no longer say where the surface is."""
-        contacts, rod = self.contacts, self.samples.rod
-        rows = np.flatnonzero(acting)
-        sides = contacts.edge[rows]
-        meant = which[rod[sides[:, 0]]] | (which[rod[sides[:, 1]]] & (sides[:, 1] >= 0))
-        drift, normal = contacts.drift[rows], contacts.normal[rows]
-        along = drift - np.sum(drift * normal, axis=1)[:, None] * normal
-        near = np.sum(along * along, axis=1) < contacts.arm[rows].sum(axis=1) ** 2
-        rows = rows[meant & near]
-        return [field[rows] for field in contacts]
-
-    def add_kept(self, kept: list[Array]) -> None:
-        """Adds contacts of `keep` that were not found again."""
-        key = kept[KEY_FIELD]
-        gone = np.isin(key, self.contacts.key[: self.count], invert=True)
-        more = int(np.count_nonzero(gone))
-        if not more:
-            return
-        if self.count + more > len(self.contacts.gap):
-            self.make_room(2 * (self.count + more))
-        for field, old in zip(self.contacts, kept, strict=True):
-            field[self.count : self.count + more] = old[gone]
-        self.contacts.crossed[self.count : self.count + more] = False
-        self.count += more
-
-    def start_step(self) -> None:
-        """A new step begins: nothing has passed through anything yet."""
-        self.passed = NOTHING_PASSED
-
-    def _note_passed(self) -> None:
-        contacts, count = self.contacts, self.count
-        new = np.flatnonzero(contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0))
-        if not len(new):
-            return
-        key = np.concatenate([contacts.key[new], self.passed.key])
-        key, first = np.unique(key, return_index=True)
-        at = np.concatenate([contacts.at[new], self.passed.at])[first]
-        normal = np.concatenate([contacts.normal[new], self.passed.normal])[first]
-        self.passed = Passed(key, at, normal)
+    def _rod_contacts(self, pairs: Ints, base: Array, contacts: Contacts) -> int:
+        """Writes the contacts of pairs of edges of rods, from the first row on."""
+        return rod_contacts(pairs, len(pairs), self.samples, base, self._rod_margin, contacts, 0)
 
     def make_room(self, capacity: int) -> None:
         """For so many contacts; those that are there stay."""
@@ -230,10 +183,10 @@ class Detection:
         for old, new in zip(before, self.contacts, strict=True):
             new[: self.count] = old[: self.count]
 
-    def _sweep(self, which: Flags) -> None:
-        """Candidates of these rods for their ways from `start` to `now`."""
+    def _sweep(self, base: Array, which: Flags) -> None:
+        """Candidates of these rods for the ways from `start` and from `base` to `now`."""
         samples, workers = self.samples, self._workers
-        sweep_boxes(samples, self._margin, which, self._low, self._high)
+        sweep_boxes(samples, base, self._margin, which, self._low, self._high)
         self._moved_on |= which
         if which.all():
             self._plant()
@@ -287,7 +240,7 @@ def _select(pairs: Ints, samples: Samples, which: Flags, both: bool) -> Ints:
 
 
 @kernel
-def sweep_boxes(samples: Samples, margin: Array, which: Flags, low: Array, high: Array) -> None:
+def sweep_boxes(samples: Samples, base: Array, margin: Array, which: Flags, low: Array, high: Array) -> None:
     """Boxes of these rods' edges on their way, with all that is near them."""
     start, now, after, radius, rod = samples.start, samples.now, samples.after, samples.radius, samples.rod
     for e in range(len(after)):
@@ -299,8 +252,8 @@ def sweep_boxes(samples: Samples, margin: Array, which: Flags, low: Array, high:
             way = max(way, abs(now[e, c] - start[e, c]), abs(now[f, c] - start[f, c]))
         more = radius[e] * (1.0 + SLACK) + margin[e] + SLACK_OF_WAY * way
         for c in range(3):
-            low[e, c] = min(start[e, c], now[e, c], start[f, c], now[f, c]) - more
-            high[e, c] = max(start[e, c], now[e, c], start[f, c], now[f, c]) + more
+            low[e, c] = min(start[e, c], now[e, c], base[e, c], start[f, c], now[f, c], base[f, c]) - more
+            high[e, c] = max(start[e, c], now[e, c], base[e, c], start[f, c], now[f, c], base[f, c]) + more
 
 
 @kernel

@@ -16,18 +16,11 @@ SMALLEST_SIZE = 0.01  # of a step along Newton's direction
 NOISE = 1e-12  # of energies, relative
 RISE = 3.0  # times what was to be gained: how far the energy may rise for one step
 SETTLED = 0.1  # segment lengths, and relative to the largest error: when a step is shorter, the known forces follow
-FOLLOW = 0.3  # of the largest error: when Newton's step changes it by less, the known forces follow
 TOLERANCE = 2e-3  # of gap and slip at contacts, in radii
-PATIENCE = 3  # iterations after which less will do:
-ENOUGH = 0.02  # of gap and slip at contacts and of what the next step changes there, in radii; and
-ENOUGH_STEP = 0.03  # of the next step, in segment lengths or rad
 DOUBT = 0.1  # of forces, relative; and
 OF_BODIES = 30.0  # times as little of those on bodies: what these do then lasts, where rods come to rest
 TOLERABLE = 0.05  # errors, in radii, of a step that is not worth being halved
 TOLERABLE_STEP = 3.0  # times the tolerance: the same for Newton's next step
-LOST_AFTER = 10  # iterations after which a step is given up that is still longer than
-LOST_STEP = 1.0  # segment lengths or rad, with overlaps of more than
-LOST = 0.5  # radii
 LONGEST = 1e9  # segment lengths: beyond that nothing makes sense any more
 
 
@@ -41,7 +34,6 @@ class Verdict(NamedTuple):
     tolerable: Flags  # if it has to end here
     passable: Flags  # if the only other choice is to give up
     hopeless: Flags
-    check: Flags  # near enough, with the contacts as they were found
 
 
 class Progress(NamedTuple):
@@ -90,11 +82,6 @@ class Islands:
         self._progress.slope[:] = 0.0
         self._progress.size[:] = 1.0
 
-    def restart(self, which: Flags) -> None:
-        """Contacts of these rods have been found anew, so that energies before and after do not compare."""
-        for array in (self._progress.energy, self._progress.best, self._progress.length):
-            array[which] = np.inf
-
     def judge(
         self,
         active: Flags,
@@ -106,8 +93,6 @@ class Islands:
         count: int,
         forces: Forces,
         samples: Samples,
-        fresh: bool,
-        iteration: int,
     ) -> Verdict:
         """`linked` (L, 2) are rods that press on each other; `potential`, `longest` and `slope` (R,) those of rods and of their
         steps."""
@@ -124,9 +109,6 @@ class Islands:
             self._own,
             self._totals,
             self._tolerance,
-            fresh,
-            iteration < PATIENCE,
-            iteration >= LOST_AFTER,
             self._progress,
             self._verdict,
         )
@@ -202,9 +184,9 @@ def add_up(
         # How far forces may be from where they will be, relative to the own or a tenth of the strongest on the island.
         i = island[rod[contacts.edge[k, 0]]]
         scale = max(forces.pressure[k], 0.1 * totals.pressure[i], 1e-300)
-        change = OF_BODIES * forces.stiffness[k] * max(forces.error[k], forces.motion[k])
-        if after[contacts.edge[k, 0]] >= 0:
-            continue
+        change = forces.stiffness[k] * max(forces.error[k], forces.motion[k])
+        if after[contacts.edge[k, 0]] < 0:
+            change *= OF_BODIES
         totals.doubt[i] = max(totals.doubt[i], change / scale)
     for r in range(len(island)):
         if not active[r]:
@@ -221,7 +203,7 @@ def add_up(
 
 
 @part
-def _good(t: Totals, i: int, tolerance: float) -> bool:
+def good(t: Totals, i: int, tolerance: float) -> bool:
     """Whether the last step was: the energy falls; or it rises a little, just once, and the next step will make up for it, as that
     of a rod does which hardly stretches (its steps are straight, its ways are not); or what is left is next to nothing."""
     rise = t.energy[i] - t.energy_before[i]
@@ -242,24 +224,21 @@ def decide(
     own: Array,
     totals: Totals,
     tolerance: float,
-    fresh: bool,
-    patient: bool,
-    lost: bool,
     progress: Progress,
     verdict: Verdict,
 ) -> None:
     """Writes the verdict, and where the good steps began."""
     for r in range(len(island)):
         verdict.reject[r], verdict.done[r], verdict.settled[r], verdict.stubborn[r] = False, False, False, False
-        verdict.tolerable[r], verdict.passable[r], verdict.hopeless[r], verdict.check[r] = False, False, False, False
+        verdict.tolerable[r], verdict.passable[r], verdict.hopeless[r] = False, False, False
         if not active[r]:
             continue
         i = island[r]
         length, error, clear = totals.length[i], totals.error[i], totals.crossed[i] == 0.0
-        verdict.hopeless[r] = not totals.length[i] < LONGEST or (lost and length > LOST_STEP and error > LOST)
-        verdict.passable[r] = fresh and clear and error < TOLERABLE and length < SETTLED
+        verdict.hopeless[r] = not totals.length[i] < LONGEST
+        verdict.passable[r] = clear and error < TOLERABLE and length < SETTLED
         verdict.tolerable[r] = verdict.passable[r] and length < TOLERABLE_STEP * tolerance
-        if not _good(totals, i, tolerance):
+        if not good(totals, i, tolerance):
             verdict.reject[r] = True
             progress.size[r] *= 0.5
             continue
@@ -267,13 +246,9 @@ def decide(
         progress.energy[r], progress.slope[r], progress.length[r] = own[r], slope[r], longest[r]
         if totals.energy[i] <= totals.best[i]:
             progress.best[r] = own[r]
-        exact = length <= tolerance and error <= TOLERANCE
-        near = length <= ENOUGH_STEP and error <= ENOUGH and totals.motion[i] <= ENOUGH * totals.thickness[i]
-        if fresh and clear and (exact or (near and not patient)) and totals.doubt[i] <= DOUBT:
+        if clear and length <= tolerance and error <= TOLERANCE and totals.doubt[i] <= DOUBT:
             verdict.done[r] = True
-        elif near and not patient and not fresh:
-            verdict.check[r] = True
-        elif length <= SETTLED and totals.deviation[i] > 0.0 and totals.motion[i] <= FOLLOW * totals.deviation[i]:
+        elif length <= SETTLED and totals.deviation[i] > 0.0 and totals.motion[i] <= SETTLED * totals.deviation[i]:
             verdict.settled[r] = True
             verdict.stubborn[r] = error > max(0.25 * progress.error[r], TOLERANCE)
             # When forces follow, the energy changes.

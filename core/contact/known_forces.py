@@ -12,11 +12,9 @@ from ..errors import Array, TendrilError
 from ..maths.geometry.frames import Vector
 from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
-from .rod_contacts import find_key
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
-LETS_GO = 0.01  # radii: so far apart, a known force has gone, unless that takes more than
-MOST_LETS_GO = 30.0  # times the usual stiffness
+LETS_GO = 0.01  # radii: so far apart, a known force has gone
 
 
 def make_forces(capacity: int) -> Forces:
@@ -141,6 +139,19 @@ def _mobility(mobility: Array, i: int, n: Vector) -> float:
     )
 
 
+@part
+def find_key(keys: Ints, key: int) -> int:
+    """Where a key is in a sorted array; -1: nowhere."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == key else -1
+
+
 @kernel
 def prepare(
     contacts: Contacts,
@@ -154,9 +165,11 @@ def prepare(
     known: Array,
     limit_keys: Ints,
     limits: Array,
+    most_lets_go: float,
     forces: Forces,
 ) -> None:
-    """What is known of each contact before forces are computed. `stiffness` (R,) is that of a rod's contacts, times that of what
+    """What is known of each contact before forces are computed. Friction is limited by the normal force that is known, or by that
+    in `limits` where the contact's key is among the `limit_keys`. `stiffness` (R,) is that of a rod's contacts, times that of what
     they push. Contacts that nothing can change are taken out."""
     edge, at, normal = contacts.edge, contacts.at, contacts.normal
     for k in range(count):
@@ -189,7 +202,7 @@ def prepare(
         row = find_key(limit_keys, contacts.key[k])
         forces.limit[k] = max(limits[row] if row >= 0 else pressed, 0.0)
         # A force that is known lets go within the reach of what is found at all.
-        lets_go = min(pressed / (LETS_GO * thickness), MOST_LETS_GO * forces.stiffness[k])
+        lets_go = min(pressed / (LETS_GO * thickness), most_lets_go * forces.stiffness[k])
         forces.stiffness[k] = max(forces.stiffness[k], lets_go)
 
 
@@ -198,9 +211,9 @@ def _recall(contacts: Contacts, k: int, h: float, keys: Ints, known: Array, want
     """Writes the gap that a contact is to have, and the force that is known (if it is wanted) or none."""
     thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
     forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
-    at = find_key(keys, contacts.key[k]) if wanted else -1
+    row = find_key(keys, contacts.key[k]) if wanted else -1
     for c in range(3):
-        forces.known[k, c] = known[at, c] if at >= 0 else 0.0
+        forces.known[k, c] = known[row, c] if row >= 0 else 0.0
 
 
 @kernel

@@ -15,6 +15,7 @@ from ..errors import Array
 from ..models.protocol import ModelBlock
 from .bodies.block import Around
 from .colliders import ColliderMotion
+from .crowd_solver import CrowdSolver, is_crowd
 from .solver import ContactSolver
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def make_contact(
         from .gauss_seidel import GaussSeidelSolver
 
         return GaussSeidelSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
+    if bodies is None and is_crowd(len(rods), scene.rod_contact):
+        return CrowdSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
     blocks, touching = list(rod_blocks), None
     if bodies is not None:
         touching = bodies.touching(around)

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from ..compile.jit import kernel, part
 from ..errors import Array
-from ..maths.geometry.closest import blend, closest_on_segment, closest_on_segments, minus
+from ..maths.geometry.closest import blend, closest_on_segments, minus
 from ..maths.geometry.crossing import segments_cross
 from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import DEEP, Contacts, Ints, Samples
 
 _TOGETHER = 1e-6  # of the substep, and of the thickness
 _ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
-_SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
-_SHORT = 0.05  # of an edge: along less they touch at one
-_PARALLEL = 1e-4  # sine of the angle below which two edges have no common normal
-_JUST_BEFORE = 0.99  # of the time of a passage: the side a rod comes from is the one it is on then
-
-
-class Passed(NamedTuple):
-    """Pairs of edges that passed through each other in an earlier iterate of this step, sorted by key. Their contacts stay, with the
-    side and the points of that passage: dropped, they would let the next iterate pass again."""
-
-    key: Ints  # (K,)
-    at: Array  # (K, 2)
-    normal: Array  # (K, 3)
 
 
 @part
@@ -45,70 +31,20 @@ def unit_or(a: Vector, otherwise: Vector) -> Vector:
 
 
 @part
-def _is_tip(samples: Samples, e: int, s: float) -> bool:
+def is_tip(samples: Samples, e: int, s: float) -> bool:
     """Whether a point of an edge is an end of its rod."""
     return bool(
         (s == 1.0 and samples.last[e]) or (s == 0.0 and samples.along[e] == 0.0 and samples.length[e] == math.inf)
     )
 
 
-@part
-def find_key(keys: Ints, key: int) -> int:
-    """Where a key is in a sorted array; -1: nowhere."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(keys) and keys[low] == key else -1
-
-
-@part
-def _side_of_passage(
-    o0: Vector, o1: Vector, p0: Vector, p1: Vector, a0: Vector, a1: Vector, b0: Vector, b1: Vector,
-    time: float, s: float, t: float,
-) -> Vector:  # fmt: skip
-    """Normal of the passage of two edges at a time, on the side that the first comes from."""
-    before = _JUST_BEFORE * time
-    c0, c1, d0, d1 = blend(o0, a0, before), blend(o1, a1, before), blend(p0, b0, before), blend(p1, b1, before)
-    u, v = minus(c1, c0), minus(d1, d0)
-    normal = cross(u, v)
-    away = minus(blend(c0, c1, s), blend(d0, d1, t))
-    if dot(normal, normal) > _PARALLEL**2 * dot(u, u) * dot(v, v):
-        normal = unit_or(normal, (0.0, 0.0, 1.0))
-        return normal if dot(normal, minus(c0, d0)) >= 0.0 else (-normal[0], -normal[1], -normal[2])
-    tangent = unit_or(u, (1.0, 0.0, 0.0))
-    along = dot(away, tangent)
-    across = minus(away, (along * tangent[0], along * tangent[1], along * tangent[2]))
-    return unit_or(across, any_normal(tangent))
-
-
-@part
-def _side_by_side(a0: Vector, a1: Vector, b0: Vector, b1: Vector, radius: float) -> bool:
-    """Whether the shorter of two segments is so nearly parallel to the other that, in between, it comes no nearer than at its
-    ends, but for a fiftieth of a radius."""
-    u, v = minus(a1, a0), minus(b1, b0)
-    n = cross(u, v)
-    return bool(dot(n, n) < (_SIDE_BY_SIDE * radius) ** 2 * max(dot(u, u), dot(v, v)))
-
-
-@part
-def _ends_of_overlap(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[float, float, float, float]:
-    """Parameters on both segments of the two ends of the part along which they lie side by side."""
-    s, s2 = closest_on_segment(b0, a0, a1), closest_on_segment(b1, a0, a1)
-    low, high = min(s, s2), max(s, s2)
-    return low, closest_on_segment(blend(a0, a1, low), b0, b1), high, closest_on_segment(blend(a0, a1, high), b0, b1)
-
-
 @kernel
 def rod_contacts(
-    pairs: Ints, count: int, samples: Samples, passed: Passed, margin: Array, contacts: Contacts, written: int
+    pairs: Ints, count: int, samples: Samples, base: Array, margin: Array, contacts: Contacts, written: int
 ) -> int:
     """Adds the contacts of pairs of edges to the rows from `written` on; returns the new number of rows.
 
-    Whether they pass through each other is judged on their straight way from `start` to `now`.
+    Whether they pass through each other is judged on their way from `base`, (N, 3).
 
     Rows beyond the capacity are counted, not written. Two edges of one rod whose nearest points are less than a half circle
     of the rod's own radius apart along it can't touch: a rod does not bend more than its thickness lets it.
@@ -120,86 +56,67 @@ def rod_contacts(
         i, j = pairs[k, 0], pairs[k, 1]
         a0, a1, b0, b1 = point(now, i), point(now, after[i]), point(now, j), point(now, after[j])
         reach = radius[i] + radius[j]
-        o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
+        reached = 1.0
+        o0, o1, p0, p1 = point(base, i), point(base, after[i]), point(base, j), point(base, after[j])
         crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
         if crossed and time < _TOGETHER:  # what begins in each other may leave on either side
             w = minus(blend(o0, o1, s), blend(p0, p1, t))
             crossed = dot(w, w) > (_TOGETHER * reach) ** 2
-        known = -1
-        points, s2, t2 = 1, 0.0, 0.0
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
             if dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
-                known = find_key(passed.key, i * n + j)
-                if known < 0:
-                    continue
-                s, t = passed.at[known, 0], passed.at[known, 1]
-            elif _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
-                # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
-                s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
-                points = 2 if abs(s2 - s) > _SHORT else 1
-        s0, t0 = closest_on_segments(o0, o1, p0, p1)
-        for piece in range(points):
-            if piece == 1:
-                s, t = s2, t2
-            if rod[i] == rod[j]:
-                end_i = along[after[i]] if after[i] > i else length[i]
-                end_j = along[after[j]] if after[j] > j else length[j]
-                apart = abs(along[i] + s * (end_i - along[i]) - along[j] - t * (end_j - along[j]))
-                if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
-                    continue
-            w = minus(blend(a0, a1, s), blend(b0, b1, t))
-            if crossed:
-                normal = _side_of_passage(o0, o1, p0, p1, a0, a1, b0, b1, time, s, t)
-            elif known >= 0:
-                normal = (passed.normal[known, 0], passed.normal[known, 1], passed.normal[known, 2])
-            else:
-                if points == 2 and dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
-                    continue
-                along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
-                normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
-                # Of rods that lie in each other, edges that are not beside but behind each other don't push.
-                behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
-                if behind and not (_is_tip(samples, i, s) or _is_tip(samples, j, t)):
-                    continue
-            if points == 2:
-                s0, t0 = s, t
-            w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
-            before = math.sqrt(dot(w0, w0)) - reach
-            near = before < margin[i] + margin[j] and not crossed and known < 0
-            upright = unit_or(w0, normal) if near else normal
-            if written < capacity:
-                contacts.edge[written, 0], contacts.edge[written, 1] = i, j
-                contacts.at[written, 0], contacts.at[written, 1] = s, t
-                contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
-                contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
-                contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
-                contacts.rolling[written] = 0.0
-                contacts.gap[written] = dot(normal, w) - reach
-                contacts.before[written] = before
-                contacts.deep[written] = before < -DEEP * radius[i]
-                contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
-                for c in range(3):
-                    contacts.slide[written, c] = 0.0
-                contacts.friction[written] = math.sqrt(friction[i] * friction[j])
-                contacts.key[written] = i * n + j if piece == 0 else j * n + i
-                contacts.crossed[written] = crossed
-            written += 1
-    return written
-
-
-@kernel
-def follow_motion(contacts: Contacts, count: int, after: Ints, moved: Array) -> None:
-    """Gaps change as sample points are displaced by `moved` (N, 3), with the contacts' points and normals as they were found."""
-    for k in range(count):
-        for side in range(2):
-            e = contacts.edge[k, side]
-            if e < 0 or after[e] < 0:
                 continue
-            s, f = contacts.at[k, side], after[e]
-            sign = 1.0 if side == 0 else -1.0
+        if rod[i] == rod[j]:
+            end_i = along[after[i]] if after[i] > i else length[i]
+            end_j = along[after[j]] if after[j] > j else length[j]
+            apart = abs(along[i] + s * (end_i - along[i]) - along[j] - t * (end_j - along[j]))
+            if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
+                continue
+        # Where they were: they begin on that side of each other.
+        if crossed:
+            w0 = minus(blend(o0, o1, s), blend(p0, p1, t))
+            side = unit_or(w0, any_normal(unit_or(minus(a1, a0), (1.0, 0.0, 0.0))))
+            edge_a = minus(blend(o1, a1, time), blend(o0, a0, time))
+            edge_b = minus(blend(p1, b1, time), blend(p0, b0, time))
+            normal = unit_or(cross(edge_a, edge_b), side)
+            if dot(normal, side) < 0.0:
+                normal = (-normal[0], -normal[1], -normal[2])
+            if dot(normal, side) < 0.1:
+                normal = side
+            w = minus(blend(a0, a1, s), blend(b0, b1, t))
+            # Of the way there, what leaves them half their thickness apart, or half of what they had.
+            way, had = dot(normal, minus(w0, w)), dot(normal, w0)
+            reached = max(time - min(0.5 * reach, 0.5 * had) / way, 0.0) if way > 0.0 else 0.0
+        else:
+            along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
+            normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
+            # Of rods that lie in each other, edges that are not beside but behind each other don't push.
+            behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
+            if behind and not (is_tip(samples, i, s) or is_tip(samples, j, t)):
+                continue
+        o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
+        s0, t0 = closest_on_segments(o0, o1, p0, p1)
+        w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
+        before = math.sqrt(dot(w0, w0)) - reach
+        near = before < margin[i] + margin[j] and not crossed
+        upright = unit_or(w0, normal) if near else normal
+        if written < capacity:
+            contacts.edge[written, 0], contacts.edge[written, 1] = i, j
+            contacts.at[written, 0], contacts.at[written, 1] = s, t
+            contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+            contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
+            contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
+            contacts.rolling[written] = 0.0
+            contacts.gap[written] = dot(normal, w) - reach
+            contacts.before[written] = before
+            contacts.deep[written] = before < -DEEP * radius[i]
+            contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
             for c in range(3):
-                way = sign * ((1.0 - s) * moved[e, c] + s * moved[f, c])
-                contacts.gap[k] += contacts.normal[k, c] * way
-                contacts.drift[k, c] += way
+                contacts.slide[written, c] = 0.0
+            contacts.friction[written] = math.sqrt(friction[i] * friction[j])
+            contacts.key[written] = i * n + j
+            contacts.crossed[written] = crossed
+            contacts.reached[written] = reached
+        written += 1
+    return written

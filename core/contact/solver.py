@@ -23,18 +23,16 @@ from .detection import Detection, joined_edges, pack_samples
 from .islands import Islands, Verdict, spread
 from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
-from .rod_contacts import follow_motion
 
-MOST_ITERATIONS = 40
-MOST_CAREFUL_ITERATIONS = 60
+MOST_ITERATIONS = 16
+MOST_CAREFUL_ITERATIONS = 40
 FEW_ITERATIONS = 8
-REOPEN = 0.03  # radii: rods that overlap by more than this after the last iteration go on
-DEEPEST = 0.045  # radii: a step that leaves a deeper overlap than it began with has failed
-LOOK_EVERY = 10  # iterations, at most, with the same contacts
+MOST_SHORTENINGS = 12
 STIFFNESS = 30.0  # of contacts, times that of what they push; any number works, this one fast where contacts are few
 MORE_STIFFNESS = 4.0  # where errors don't shrink by as much
 MOST_STIFFNESS = 1e4
 MOST_FORESEEN = 20  # bodies in a row, of which each runs into the next
+NO_KEYS: Ints = np.zeros(0, int64)
 KEPT_PER_BODY = 32  # contacts of which a state has the forces
 
 
@@ -47,6 +45,8 @@ class Outcome(NamedTuple):
 
 
 class ContactSolver:
+    together = False  # whether rods near each other take smaller steps together when one of them has to
+
     def __init__(
         self,
         blocks: Sequence[ModelBlock],
@@ -62,14 +62,12 @@ class ContactSolver:
         self.colliders = colliders
         self.blocks = blocks
         samples = pack_samples(blocks, friction)
-        self.detection = Detection(samples, joined_edges(blocks), colliders, between_rods, workers)
+        self.detection = self._make_detection(samples, joined_edges(blocks), colliders, between_rods, workers)
         n = len(samples.after)
         self._rows = slices([int(block.sample_start[-1]) for block in blocks])
         self.rods = slices([len(block.sample_start) - 1 for block in blocks])  # where those of each block are
         rods = self.rods[-1].stop
         self._coupled = np.zeros(rods, bool_)
-        self._waiting = np.zeros(rods, bool_)  # of the coupled: near enough, with the contacts as they were found
-        self._pushed = False  # whether the forces of the contacts at hand have been computed
         self._unforeseen = np.zeros(rods, bool_)  # of the coupled bodies: see `_foresee`
         self._active = np.zeros(rods, bool_)  # of the coupled: not yet where they belong
         self._stiffness = np.zeros(rods)
@@ -80,8 +78,7 @@ class ContactSolver:
         self._easy = np.zeros(rods, bool_)
         self._looked_at = np.zeros(rods, bool_)  # rods of which all contacts are found
         self._islands = Islands(rods, tolerance)
-        self._looked = np.zeros((n, 3))  # where the samples were when contacts were found
-        self._since = 0  # iterations since then
+        self._base = np.zeros((n, 3))
         self._turns = np.zeros(n)
         self._mobility = np.zeros((n, 6))
         self._pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, bool_))
@@ -101,9 +98,15 @@ class ContactSolver:
         self.known = KnownForces(
             samples.rod, partners, KEPT_PER_BODY * len(bodies[1].block) if bodies and of_bodies else 0
         )
-        self._limit_keys: Ints = np.zeros(0, int64)  # of contacts, and
-        self._limits = np.zeros(0)  # N, their normal forces when contacts were last found in this step
+        self._walls = True  # deep overlaps of rods get stiffer
+        self._limit_keys, self._limits = NO_KEYS, np.zeros(0)  # see `prepare`
+        self._most_lets_go = np.inf
         self.iterations = 0
+
+    def _make_detection(
+        self, samples: Samples, joined: Ints, colliders: ColliderMotion, between_rods: bool, workers: Workers
+    ) -> Detection:
+        return Detection(samples, joined, colliders, between_rods, workers)
 
     # The substep --------------------------------------------------------------------------------------------------
 
@@ -141,12 +144,9 @@ class ContactSolver:
         before = self.known.copy()
         self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
         if not last and self._coupled.any():
+            self._base[:] = samples.start
             self._look(self._coupled)
-            count, contacts = self.detection.count, self.detection.contacts
-            self._push()
-            self._fail_with(
-                contacts.crossed[:count] | (self._forces.error[:count] > DEEPEST * contacts.arm[:count].sum(axis=1))
-            )
+            self._fail_with(self._violated())
         self._finish(self._coupled, creep=False)
         if self._ties is not None:
             self._ties.finish(self._coupled, h)
@@ -154,9 +154,13 @@ class ContactSolver:
             self.known.restore(before, self._failed)
         return Outcome(self._failed, self._hit, self._easy)
 
+    def _violated(self) -> Flags:
+        """(C,) contacts that a step must not leave behind."""
+        return self.detection.contacts.crossed[: self.detection.count]
+
     def linked(self) -> Ints:
-        """(L, 2) rods that came near each other in the last step, between which there is a known force, or that are tied."""
-        return np.concatenate([self.detection.near(), self.known.linked(), self.tied])
+        """(L, 2) rods between which there is a known force, or that are tied."""
+        return np.concatenate([self.known.linked(), self.tied])
 
     def _partners(self, keys: Ints) -> Ints:
         """The bodies on side B of contacts with these keys, by the numbers they have here; -1: none."""
@@ -197,7 +201,6 @@ class ContactSolver:
         self._which &= ~which
         self._coupled &= ~which
         self._active &= ~which
-        self._waiting &= ~which
         for number, chosen in self._chosen(which):
             self.blocks[number].rollback(chosen)
         if self._ties is not None:
@@ -205,6 +208,7 @@ class ContactSolver:
         samples = self.detection.samples
         rows = which[samples.rod]
         samples.now[rows] = samples.start[rows]
+        self._base[rows] = samples.start[rows]
 
     def _fail_with(self, contacts: Flags) -> bool:
         """Rods with these contacts fail, and with them all that press on them."""
@@ -230,28 +234,22 @@ class ContactSolver:
         through a collider is brought back by its contact there. A step is good if the energy falls or if the next one is shorter
         (see Newton's method of `der`); whenever steps have become short, the contact forces follow."""
         self._active[:] = self._coupled
-        self._waiting[:] = False
         self._unforeseen[:] = self._coupled
         self._stiffness[:] = STIFFNESS
         self._tame[:] = False
         self._islands.reset()
-        self.detection.start_step()
-        self._limit_keys, self._limits = np.zeros(0, int64), np.zeros(0)
+        self._base[:] = self.detection.samples.start
         self._look(self._which)
         iteration = 0
         while True:
             self._meet()
             if not self._active.any():
-                if not self._waiting.any() and not self._reopen():
-                    return
-                if self._waiting.any():
-                    self._look_again()
-                    continue
+                return
             self._foresee()
             self._linearise()
-            verdict = self._judge(self._since == 0, iteration)
+            verdict = self._judge()
             if iteration == most_iterations:
-                self._fail(self._active & ~verdict.tolerable | self._waiting)
+                self._fail(self._active & ~verdict.tolerable)
                 return
             if last and 2 * iteration >= most_iterations:
                 self._active &= ~verdict.passable
@@ -266,37 +264,11 @@ class ContactSolver:
             )
             self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
-            self._since += 1
-            self._waiting |= verdict.check & self._active
-            self._active &= ~(verdict.done | verdict.check)
-            if self._since >= LOOK_EVERY or iteration == 1 or self._surfaces is not None:
-                self._look_again()
-            else:
-                self._follow()
-
-    def _look_again(self) -> None:
-        """Finds the contacts of all rods that are not done, where they are now. Islands that are near enough with the contacts as
-        they were found wait for this until all are: found anew in the middle of their way, contacts would lead others astray."""
-        self._active |= self._waiting
-        self._waiting[:] = False
-        self._look(self._active, more=True)
-        self._islands.restart(self._active)
-
-    def _reopen(self) -> bool:
-        """Looks at all coupled rods once more, where they are now: those that still overlap go on. Returns whether there are any."""
-        if self._surfaces is not None or not self._coupled.any():
-            return False
-        self._look(self._coupled, more=True)
-        while self._couple_more():
-            pass
-        self._push()
-        count, contacts = self.detection.count, self.detection.contacts
-        worse = contacts.crossed[:count] | (self._forces.error[:count] > REOPEN * contacts.arm[:count].sum(axis=1))
-        sides = self._sides()[worse].ravel()
-        self._active[sides[sides >= 0]] = True
-        self._active &= self._coupled
-        self._wake()
-        return bool(self._active.any())
+            if not self._active.all():
+                samples, idle = self.detection.samples, ~self._active[self.detection.samples.rod]
+                self._base[idle] = samples.now[idle]
+            self._look(self._active)
+            self._active &= ~verdict.done
 
     def _foresee(self) -> None:
         """Bodies that have just begun to take part, and those that touch them, go to where contact will take them, about."""
@@ -310,44 +282,29 @@ class ContactSolver:
             ):  # fmt: skip
                 return
             self._remember()
+            self._base[self._rows[-1]] = self.blocks[-1].positions()
             self._look(self._active | self._looked_at)
             self._meet()
 
-    def _look(self, which: Flags, more: bool = False) -> None:
-        """Contacts of these rods at the iterate. With `more` those stay that act, where the iterate is too far from them to find
-        them again: without them it would come back, and the method go round in circles."""
+    def _look(self, which: Flags) -> None:
+        """Contacts of these rods at the iterate."""
         samples = self.detection.samples
-        self._since = 0
-        more = more and self._pushed
-        kept = None
-        if more:
-            self._follow()
-            self._note_limits()
-        if more and self._surfaces is None:
-            kept = self.detection.keep(self._forces.mode[: self.detection.count] != APART, which)
         self._looked_at[:] = which
         self._fetch(which, samples.now)
         for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
         if self._surfaces is not None and self._surfaces.follow():
             self.detection.forget(which)
-        self.detection.look(which)
-        self._pushed = False
-        if kept is not None:
-            self.detection.add_kept(kept)
-        self._looked[:] = samples.now
+        self.detection.look(self._base, which)
         if self._surfaces is not None:
             self._add_encounters(which)
             self._surfaces.find(self.detection.contacts, self.detection.count)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """For the forces of all contacts."""
         if len(self._forces.error) < len(self.detection.contacts.gap):
             self._forces = make_forces(len(self.detection.contacts.gap))
-
-    def _note_limits(self) -> None:
-        """Friction is limited by the normal forces at this iterate, until contacts are found again."""
-        count = self.detection.count
-        order = np.argsort(self.detection.contacts.key[:count], kind="stable")
-        self._limit_keys = self.detection.contacts.key[:count][order]
-        self._limits = self._forces.pressure[:count][order]
 
     def _add_encounters(self, which: Flags) -> None:
         """Contacts of bodies with colliders and each other."""
@@ -376,10 +333,11 @@ class ContactSolver:
         while True:
             while self._couple_more():
                 pass
+            self._shorten()
             self._push()
             if not self._wake():
                 return
-            self._look(self._active | self._looked_at, more=True)
+            self._look(self._active | self._looked_at)
 
     def _couple_more(self) -> bool:
         """Rods that took a free step and ran into something take part from now on. Those that ran into one that takes no part fail.
@@ -405,8 +363,24 @@ class ContactSolver:
         self._active |= new
         self._unforeseen |= new
         self._begin(new)
-        self._look(self._active | self._looked_at, more=True)
+        self._look(self._active | self._looked_at)
         return True
+
+    def _shorten(self) -> None:
+        """Takes rods that passed through each other back along their way to where they just overlap."""
+        samples = self.detection.samples
+        for attempt in range(MOST_SHORTENINGS):
+            count, contacts = self.detection.count, self.detection.contacts
+            through = contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0)
+            if not through.any():
+                return
+            part = np.ones(len(self._coupled))
+            reached = contacts.reached[:count][through] if attempt < MOST_SHORTENINGS - 1 else 0.0
+            rods = samples.rod[contacts.edge[:count][through]]
+            np.minimum.at(part, rods[:, 0], reached)
+            np.minimum.at(part, rods[:, 1], reached)
+            self._retreat(part, self._looked_at)
+            self._look(self._looked_at)
 
     def _retreat(self, part: Array, which: Flags) -> None:
         """Takes coupled rods back to a part of the way they went last."""
@@ -426,11 +400,10 @@ class ContactSolver:
         )
         prepare(
             contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.known.keys,
-            self.known.forces, self._limit_keys, self._limits, self._forces,
+            self.known.forces, self._limit_keys, self._limits, self._most_lets_go, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
-        push(contacts, count, samples, self._turns, self._tame, self._forces, pushes)
-        self._pushed = True
+        push(contacts, count, samples, self._turns, self._tame, self._walls, self._forces, pushes)
         self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
         self._linked = samples.rod[contacts.edge[self._pressing]]
         if self._ties is not None:
@@ -486,11 +459,9 @@ class ContactSolver:
         """(L, 2) rods that press on each other, or are tied to bodies."""
         return np.concatenate([self._linked, self.tied, self._on_bodies])
 
-    def _judge(self, fresh: bool, iteration: int) -> Verdict:
+    def _judge(self) -> Verdict:
         count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
         self._linear.update_steps(self._chosen(self._active))
-        if not self._active.all():
-            self._linear.steps[~self._active[samples.rod]] = 0.0
         relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
         if self._surfaces is not None and self._surfaces.encounters is not None:
             self._surfaces.encounters.relative_motion(contacts, count, self._surfaces.body, self._forces)
@@ -504,14 +475,13 @@ class ContactSolver:
             count,
             self._forces,
             samples,
-            fresh,
-            iteration,
         )
 
     def _learn(self, which: Flags) -> None:
         """The forces of these rods' contacts at the iterate become the known ones."""
         count, contacts = self.detection.count, self.detection.contacts
-        learn(contacts, count, self._forces, which[self.detection.samples.rod[contacts.edge[:count, 0]]])
+        meant = which[self.detection.samples.rod[contacts.edge[:count, 0]]]
+        learn(contacts, count, self._forces, meant, self._walls)
         self._remember()
 
     def _remember(self) -> None:
@@ -522,17 +492,23 @@ class ContactSolver:
         self.known.put(self._looked_at, keys[acting], known[acting])
 
     def _move(self, which: Flags) -> None:
-        """Moves rods by their steps."""
+        """Moves rods by their steps. Those that press on others go no farther than they are thick: what the linear system knows of
+        the others' surfaces does not reach farther."""
+        contacts, samples = self.detection.contacts, self.detection.samples
+        rows = which[samples.rod]
+        self._base[rows] = samples.now[rows]
+        most = np.full(len(which), np.inf)
+        thickness = contacts.arm[self._pressing].sum(axis=1)
+        np.minimum.at(most, self._linked[:, 0], thickness)
+        np.minimum.at(most, self._linked[:, 1], thickness)
         if self._ties is not None:
             self._ties.move(which)
         for number, chosen in self._chosen(which):
-            self.blocks[number].move(chosen)
-
-    def _follow(self) -> None:
-        """Gaps of the contacts found last, where the samples are now."""
-        samples = self.detection.samples
-        self._fetch(self._looked_at, samples.now)
-        for block, rows in zip(self.blocks, self._rows, strict=True):
-            self._turns[rows] = block.turns()
-        follow_motion(self.detection.contacts, self.detection.count, samples.after, samples.now - self._looked)
-        self._looked[:] = samples.now
+            block, of_block = self.blocks[number], self.rods[number]
+            block.move(chosen)
+            limited = chosen[most[of_block][chosen] < np.inf]
+            if len(limited):
+                way = np.abs(block.positions() - self._base[self._rows[number]]).max(axis=1)
+                ways = np.maximum.reduceat(way, block.sample_start[:-1])
+                sizes = np.minimum(most[of_block] / np.maximum(ways, 1e-300), 1.0)
+                block.backtrack(limited[sizes[limited] < 1.0], sizes)

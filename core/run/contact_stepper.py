@@ -50,6 +50,7 @@ class ContactStepper(Stepper):
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
 
     def step_frame(self, times: FrameTimes) -> None:
+        self._level[:] = 0
         super().step_frame(times)
 
     def advance(self, times: FrameTimes, begin: float, end: float, count: int) -> None:
@@ -82,7 +83,7 @@ class ContactStepper(Stepper):
         if np.any(rods & ~waiting):
             outcome = self._try(rods & ~waiting, waiting, begin, end, halvings)
             failed, strangers = waiting | outcome.failed, outcome.hit & ~rods
-            if failed.any():
+            if self._solver.together and failed.any():
                 # Rods whose swept boxes overlap take smaller steps together: alone they would run into the others.
                 spread(failed, self._solver.linked())
                 failed &= rods

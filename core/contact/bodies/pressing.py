@@ -102,7 +102,9 @@ def press(
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         overlap = contacts.gap[k] - forces.target[k]
-        mode, f_n, k_n, f_t, k_t, energy = law(known, overlap, u, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k])
+        mode, f_n, k_n, f_t, k_t, energy = law(
+            known, overlap, u, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k], 0.0
+        )
         forces.mode[k], forces.pressure[k], forces.pressing[k], forces.energy[k] = mode, f_n, k_n, energy
         for c in range(6):
             forces.matrix[k, c] = 0.0

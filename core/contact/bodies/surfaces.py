@@ -203,7 +203,9 @@ def push_bodies(
         slip = (forces.slip[k, 0], forces.slip[k, 1], forces.slip[k, 2])
         n = (upright[k, 0], upright[k, 1], upright[k, 2])
         overlap = contacts.gap[k] - forces.target[k]
-        _, f_n, k_n, f_t, _, _ = law(known, overlap, slip, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k])
+        _, f_n, k_n, f_t, _, _ = law(
+            known, overlap, slip, n, contacts.friction[k] * forces.limit[k], forces.stiffness[k], 0.0
+        )
         for c in range(3):
             x = (1.0 - s) * now[e, c] + s * now[f, c]
             lever[k, c] = x - contacts.arm[k, 0] * normal[k, c] - center[b, c]

@@ -1,0 +1,240 @@
+"""Contacts between many rods, found a few times in a step and kept in between (see `crowd_solver.py`)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import int64
+
+from ..compile.jit import kernel, part
+from ..errors import Array
+from ..maths.geometry.closest import blend, closest_on_segment, closest_on_segments, minus
+from ..maths.geometry.crossing import segments_cross
+from ..maths.geometry.frames import Vector, any_normal, cross, dot
+from .arrays import DEEP, Contacts, Flags, Ints, Samples
+from .detection import Detection
+from .known_forces import find_key
+from .rod_contacts import is_tip, point, unit_or
+
+_TOGETHER = 1e-6  # of the substep, and of the thickness
+_ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
+_SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
+_SHORT = 0.05  # of an edge: along less they touch at one
+_PARALLEL = 1e-4  # sine of the angle below which two edges have no common normal
+_JUST_BEFORE = 0.99  # of the time of a passage: the side a rod comes from is the one it is on then
+
+
+class Passed(NamedTuple):
+    """Pairs of edges that passed through each other in an earlier iterate of this step, sorted by key. Their contacts stay, with
+    the side and the points of that passage: dropped, they would let the next iterate pass again."""
+
+    key: Ints  # (K,)
+    at: Array  # (K, 2)
+    normal: Array  # (K, 3)
+
+
+NOTHING_PASSED = Passed(np.zeros(0, int64), np.zeros((0, 2)), np.zeros((0, 3)))
+_KEY_FIELD = Contacts._fields.index("key")
+
+
+class CrowdDetection(Detection):
+    """Contacts that stay through a step, until they are found again or the two sides have slid apart."""
+
+    passed = NOTHING_PASSED
+
+    def look(self, base: Array, which: Flags) -> None:
+        super().look(base, which)
+        self.contacts.drift[: self.count] = 0.0
+        self._note_passed()
+
+    def _rod_contacts(self, pairs: Ints, base: Array, contacts: Contacts) -> int:
+        return crowd_contacts(pairs, len(pairs), self.samples, self.passed, self._rod_margin, contacts, 0)
+
+    def near(self) -> Ints:
+        """(L, 2) rods whose boxes overlap: they may have come near each other on their ways."""
+        rods = self.samples.rod[self._candidates[0]]
+        return np.unique(rods[rods[:, 0] != rods[:, 1]], axis=0) if len(rods) else rods
+
+    def keep(self, acting: Flags, which: Flags) -> list[Array]:
+        """Copies of contacts of these rods that act (C,), for `add_kept`. Those along which the two sides have moved by more than
+        their thickness are left out: they no longer say where the surface is."""
+        contacts, rod = self.contacts, self.samples.rod
+        rows = np.flatnonzero(acting)
+        sides = contacts.edge[rows]
+        meant = which[rod[sides[:, 0]]] | (which[rod[sides[:, 1]]] & (sides[:, 1] >= 0))
+        drift, normal = contacts.drift[rows], contacts.normal[rows]
+        along = drift - np.sum(drift * normal, axis=1)[:, None] * normal
+        near = np.sum(along * along, axis=1) < contacts.arm[rows].sum(axis=1) ** 2
+        rows = rows[meant & near]
+        return [field[rows] for field in contacts]
+
+    def add_kept(self, kept: list[Array]) -> None:
+        """Adds contacts of `keep` that were not found again."""
+        key = kept[_KEY_FIELD]
+        gone = np.isin(key, self.contacts.key[: self.count], invert=True)
+        more = int(np.count_nonzero(gone))
+        if not more:
+            return
+        if self.count + more > len(self.contacts.gap):
+            self.make_room(2 * (self.count + more))
+        for field, old in zip(self.contacts, kept, strict=True):
+            field[self.count : self.count + more] = old[gone]
+        self.contacts.crossed[self.count : self.count + more] = False
+        self.count += more
+
+    def start_step(self) -> None:
+        """A new step begins: nothing has passed through anything yet."""
+        self.passed = NOTHING_PASSED
+
+    def _note_passed(self) -> None:
+        contacts, count = self.contacts, self.count
+        new = np.flatnonzero(contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0))
+        if not len(new):
+            return
+        key = np.concatenate([contacts.key[new], self.passed.key])
+        key, first = np.unique(key, return_index=True)
+        at = np.concatenate([contacts.at[new], self.passed.at])[first]
+        normal = np.concatenate([contacts.normal[new], self.passed.normal])[first]
+        self.passed = Passed(key, at, normal)
+
+
+@part
+def _side_of_passage(
+    o0: Vector, o1: Vector, p0: Vector, p1: Vector, a0: Vector, a1: Vector, b0: Vector, b1: Vector,
+    time: float, s: float, t: float,
+) -> Vector:  # fmt: skip
+    """Normal of the passage of two edges at a time, on the side that the first comes from."""
+    before = _JUST_BEFORE * time
+    c0, c1, d0, d1 = blend(o0, a0, before), blend(o1, a1, before), blend(p0, b0, before), blend(p1, b1, before)
+    u, v = minus(c1, c0), minus(d1, d0)
+    normal = cross(u, v)
+    away = minus(blend(c0, c1, s), blend(d0, d1, t))
+    if dot(normal, normal) > _PARALLEL**2 * dot(u, u) * dot(v, v):
+        normal = unit_or(normal, (0.0, 0.0, 1.0))
+        return normal if dot(normal, minus(c0, d0)) >= 0.0 else (-normal[0], -normal[1], -normal[2])
+    tangent = unit_or(u, (1.0, 0.0, 0.0))
+    along = dot(away, tangent)
+    across = minus(away, (along * tangent[0], along * tangent[1], along * tangent[2]))
+    return unit_or(across, any_normal(tangent))
+
+
+@part
+def _side_by_side(a0: Vector, a1: Vector, b0: Vector, b1: Vector, radius: float) -> bool:
+    """Whether the shorter of two segments is so nearly parallel to the other that, in between, it comes no nearer than at its
+    ends, but for a fiftieth of a radius."""
+    u, v = minus(a1, a0), minus(b1, b0)
+    n = cross(u, v)
+    return bool(dot(n, n) < (_SIDE_BY_SIDE * radius) ** 2 * max(dot(u, u), dot(v, v)))
+
+
+@part
+def _ends_of_overlap(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[float, float, float, float]:
+    """Parameters on both segments of the two ends of the part along which they lie side by side."""
+    s, s2 = closest_on_segment(b0, a0, a1), closest_on_segment(b1, a0, a1)
+    low, high = min(s, s2), max(s, s2)
+    return low, closest_on_segment(blend(a0, a1, low), b0, b1), high, closest_on_segment(blend(a0, a1, high), b0, b1)
+
+
+@kernel
+def crowd_contacts(
+    pairs: Ints, count: int, samples: Samples, passed: Passed, margin: Array, contacts: Contacts, written: int
+) -> int:
+    """Adds the contacts of pairs of edges to the rows from `written` on; returns the new number of rows.
+
+    Whether they pass through each other is judged on their straight way from `start` to `now`.
+
+    Rows beyond the capacity are counted, not written. Two edges of one rod whose nearest points are less than a half circle
+    of the rod's own radius apart along it can't touch: a rod does not bend more than its thickness lets it.
+    """
+    start, now, after, radius = samples.start, samples.now, samples.after, samples.radius
+    along, length, rod, friction = samples.along, samples.length, samples.rod, samples.friction
+    capacity, n = len(contacts.gap), len(after)
+    for k in range(count):
+        i, j = pairs[k, 0], pairs[k, 1]
+        a0, a1, b0, b1 = point(now, i), point(now, after[i]), point(now, j), point(now, after[j])
+        reach = radius[i] + radius[j]
+        o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
+        crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
+        if crossed and time < _TOGETHER:  # what begins in each other may leave on either side
+            w = minus(blend(o0, o1, s), blend(p0, p1, t))
+            crossed = dot(w, w) > (_TOGETHER * reach) ** 2
+        known = -1
+        points, s2, t2 = 1, 0.0, 0.0
+        if not crossed:
+            s, t = closest_on_segments(a0, a1, b0, b1)
+            w = minus(blend(a0, a1, s), blend(b0, b1, t))
+            if dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
+                known = find_key(passed.key, i * n + j)
+                if known < 0:
+                    continue
+                s, t = passed.at[known, 0], passed.at[known, 1]
+            elif _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
+                # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
+                s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
+                points = 2 if abs(s2 - s) > _SHORT else 1
+        s0, t0 = closest_on_segments(o0, o1, p0, p1)
+        for piece in range(points):
+            if piece == 1:
+                s, t = s2, t2
+            if rod[i] == rod[j]:
+                end_i = along[after[i]] if after[i] > i else length[i]
+                end_j = along[after[j]] if after[j] > j else length[j]
+                apart = abs(along[i] + s * (end_i - along[i]) - along[j] - t * (end_j - along[j]))
+                if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
+                    continue
+            w = minus(blend(a0, a1, s), blend(b0, b1, t))
+            if crossed:
+                normal = _side_of_passage(o0, o1, p0, p1, a0, a1, b0, b1, time, s, t)
+            elif known >= 0:
+                normal = (passed.normal[known, 0], passed.normal[known, 1], passed.normal[known, 2])
+            else:
+                if points == 2 and dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
+                    continue
+                along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
+                normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
+                # Of rods that lie in each other, edges that are not beside but behind each other don't push.
+                behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
+                if behind and not (is_tip(samples, i, s) or is_tip(samples, j, t)):
+                    continue
+            if points == 2:
+                s0, t0 = s, t
+            w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
+            before = math.sqrt(dot(w0, w0)) - reach
+            near = before < margin[i] + margin[j] and not crossed and known < 0
+            upright = unit_or(w0, normal) if near else normal
+            if written < capacity:
+                contacts.edge[written, 0], contacts.edge[written, 1] = i, j
+                contacts.at[written, 0], contacts.at[written, 1] = s, t
+                contacts.normal[written, 0], contacts.normal[written, 1], contacts.normal[written, 2] = normal
+                contacts.rubbing_at[written, 0], contacts.rubbing_at[written, 1] = (s0, t0) if near else (s, t)
+                contacts.upright[written, 0], contacts.upright[written, 1], contacts.upright[written, 2] = upright
+                contacts.rolling[written] = 0.0
+                contacts.gap[written] = dot(normal, w) - reach
+                contacts.before[written] = before
+                contacts.deep[written] = before < -DEEP * radius[i]
+                contacts.arm[written, 0], contacts.arm[written, 1] = radius[i], radius[j]
+                for c in range(3):
+                    contacts.slide[written, c] = 0.0
+                contacts.friction[written] = math.sqrt(friction[i] * friction[j])
+                contacts.key[written] = i * n + j if piece == 0 else j * n + i
+                contacts.crossed[written] = crossed
+            written += 1
+    return written
+
+
+@kernel
+def follow_motion(contacts: Contacts, count: int, after: Ints, moved: Array) -> None:
+    """Gaps change as sample points are displaced by `moved` (N, 3), with the contacts' points and normals as they were found."""
+    for k in range(count):
+        for side in range(2):
+            e = contacts.edge[k, side]
+            if e < 0 or after[e] < 0:
+                continue
+            s, f = contacts.at[k, side], after[e]
+            sign = 1.0 if side == 0 else -1.0
+            for c in range(3):
+                way = sign * ((1.0 - s) * moved[e, c] + s * moved[f, c])
+                contacts.gap[k] += contacts.normal[k, c] * way
+                contacts.drift[k, c] += way
