@@ -45,7 +45,8 @@ class CrowdDetection(Detection):
     passed = NOTHING_PASSED
 
     def look(self, base: Array, which: Flags) -> None:
-        super().look(base, which)
+        """As in `Detection`, but for `base`: passages count on the straight way from the start of the step."""
+        super().look(self.samples.start, which)
         self.contacts.drift[: self.count] = 0.0
         self._note_passed()
 
