@@ -111,7 +111,8 @@ class ActiveSetSolver(ContactSolver):
         )
         prepare(
             contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.known.keys,
-            self.known.forces, self._limit_keys, self._limits, self._most_lets_go, self._forces,
+            self.known.forces, self._limit_keys, self._limits, self._most_lets_go,
+            self._recovered, self._forces,
         )  # fmt: skip
         if len(self._force) < count:
             self._force, self._next = np.zeros((2, 2 * count))

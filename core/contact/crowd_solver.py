@@ -33,6 +33,7 @@ MOST_ITERATIONS = 40
 MOST_CAREFUL_ITERATIONS = 60
 FEW_ITERATIONS = 12
 MOST_LETS_GO = 30.0  # times the usual stiffness, to let go of a known force
+RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next step, so that they never add up
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
 DEEPEST = 0.045  # thicknesses: a step that leaves a deeper overlap than it began with has failed
 ROUND = 10  # iterations of a round, at most
@@ -59,7 +60,7 @@ class CrowdSolver(ContactSolver):
         self._since = 0  # iterations since contacts were found
         self._pushed = False  # whether the forces of the contacts at hand have been computed
         self._walls = False
-        self._most_lets_go = MOST_LETS_GO
+        self._most_lets_go, self._recovered = MOST_LETS_GO, RECOVERED
 
     def _make_detection(
         self, samples: Samples, joined: Ints, colliders: ColliderMotion, between_rods: bool, workers: Workers

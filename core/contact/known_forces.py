@@ -166,11 +166,13 @@ def prepare(
     limit_keys: Ints,
     limits: Array,
     most_lets_go: float,
+    recovered: float,
     forces: Forces,
 ) -> None:
     """What is known of each contact before forces are computed. Friction is limited by the normal force that is known, or by that
     in `limits` where the contact's key is among the `limit_keys`. `stiffness` (R,) is that of a rod's contacts, times that of what
-    they push. Contacts that nothing can change are taken out."""
+    they push. Overlaps of up to `recovered` thicknesses are to be gone after the step, deeper ones come out slowly. Contacts that
+    nothing can change are taken out."""
     edge, at, normal = contacts.edge, contacts.at, contacts.normal
     for k in range(count):
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
@@ -193,7 +195,7 @@ def prepare(
         if edge[k, 1] >= 0:
             level = max(level, stiffness[rod[edge[k, 1]]])
         forces.stiffness[k] = level / give
-        _recall(contacts, k, h, keys, known, not forces.soft[k], forces)
+        _recall(contacts, k, max(PUSH_OUT * h, recovered), keys, known, not forces.soft[k], forces)
         if of_bodies and contacts.rebound[k] > 0.0:
             forces.target[k] = contacts.rebound[k]
         pressed = 0.0
@@ -207,10 +209,12 @@ def prepare(
 
 
 @part
-def _recall(contacts: Contacts, k: int, h: float, keys: Ints, known: Array, wanted: bool, forces: Forces) -> None:
+def _recall(
+    contacts: Contacts, k: int, recovered: float, keys: Ints, known: Array, wanted: bool, forces: Forces
+) -> None:
     """Writes the gap that a contact is to have, and the force that is known (if it is wanted) or none."""
     thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
-    forces.target[k] = min(0.0, contacts.before[k] + PUSH_OUT * h * thickness)
+    forces.target[k] = min(0.0, contacts.before[k] + recovered * thickness)
     row = find_key(keys, contacts.key[k]) if wanted else -1
     for c in range(3):
         forces.known[k, c] = known[row, c] if row >= 0 else 0.0
@@ -220,4 +224,4 @@ def _recall(contacts: Contacts, k: int, h: float, keys: Ints, known: Array, want
 def recall_forces(contacts: Contacts, count: int, h: float, keys: Ints, known: Array, forces: Forces) -> None:
     """What is known of contacts that need no stiffness: their targets and forces."""
     for k in range(count):
-        _recall(contacts, k, h, keys, known, True, forces)
+        _recall(contacts, k, PUSH_OUT * h, keys, known, True, forces)

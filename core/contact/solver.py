@@ -45,7 +45,8 @@ class Outcome(NamedTuple):
 
 
 class ContactSolver:
-    together = False  # whether rods near each other take smaller steps together when one of them has to
+    # Whether rods near each other take smaller steps together when one of them has to, and no step may leave overlaps behind.
+    together = False
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class ContactSolver:
         )
         self._walls = True  # deep overlaps of rods get stiffer
         self._limit_keys, self._limits = NO_KEYS, np.zeros(0)  # see `prepare`
-        self._most_lets_go = np.inf
+        self._most_lets_go, self._recovered = np.inf, 0.0
         self.iterations = 0
 
     def _make_detection(
@@ -143,7 +144,7 @@ class ContactSolver:
         self._easy[:] = True
         before = self.known.copy()
         self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
-        if not last and self._coupled.any():
+        if (self.together or not last) and self._coupled.any():
             self._base[:] = samples.start
             self._look(self._coupled)
             self._fail_with(self._violated())
@@ -400,7 +401,8 @@ class ContactSolver:
         )
         prepare(
             contacts, count, samples.after, samples.rod, self._mobility, self._stiffness, self._h, self.known.keys,
-            self.known.forces, self._limit_keys, self._limits, self._most_lets_go, self._forces,
+            self.known.forces, self._limit_keys, self._limits, self._most_lets_go,
+            self._recovered, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
         push(contacts, count, samples, self._turns, self._tame, self._walls, self._forces, pushes)
