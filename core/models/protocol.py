@@ -285,20 +285,34 @@ class MeasuresStrains(Protocol):
 
 @runtime_checkable
 class SecondOrderStages(Protocol):
-    """Coupled steps can be SDIRK2: `begin_stage`, Newton, `begin_second_stage`, Newton, `finish` with `smooth`."""
+    """Coupled steps can have two stages (see `schemes.py`): `begin_stage`, Newton, `begin_second_stage`, Newton, `finish` with
+    `smooth`."""
 
     second_order: bool  # False where a subclass does not support what it inherits
 
     def begin_stage(
-        self, chosen: NDArray[np.int64], h: float, air_density: float, at: float, still: bool = False
+        self,
+        chosen: NDArray[np.int64],
+        h: float,
+        air_density: float,
+        at: float,
+        still: bool = False,
+        explicit: float = 0.0,
     ) -> None:
-        """As `begin`, for a first stage of length h that ends at a fraction `at` of the step."""
+        """As `begin`, for a first stage of length h that ends at a fraction `at` of the step; `explicit` is the weight of the
+        derivatives at its start."""
 
-    def begin_second_stage(self, chosen: NDArray[np.int64], ratio: float) -> None:
-        """Accepts the first stage and starts the second; `ratio` is (1 - gamma) / gamma."""
+    def begin_second_stage(self, chosen: NDArray[np.int64], carried: float, explicit: float) -> None:
+        """Accepts the first stage and starts the second, with weights of the derivatives as in `schemes.py`."""
 
     def finish(self, chosen: NDArray[np.int64], creep: bool = False, smooth: bool = False) -> None:
-        """As `ModelBlock.finish`; `smooth`: keep the acceleration for the prediction of the next step."""
+        """As `ModelBlock.finish`; `smooth`: keep the acceleration for the next step."""
+
+    def knows_acceleration(self, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the chosen rods know the acceleration with which a step begins that has an explicit first stage."""
+
+    def restore_with_acceleration(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
+        """As `restore`, but the acceleration stays what it is."""
 
 
 @runtime_checkable

@@ -10,9 +10,8 @@ is explicit also carry k_0, the derivative at the start of the step.
 - TR-BDF2 (Bank et al. 1985): the trapezoidal rule to 2 g h, then BDF2 to h; both stages are of the same length g h. Second order,
   L-stable, and with its explicit first stage of stage order two: it stays second order on stiff springs, where SDIRK2 drops to
   first order and drains the motion. It needs the acceleration at the start of the step, see `elastic/start.py`. A failed step is
-  halved twice before its fall-back is tried.
+  halved twice before backward Euler replaces it.
 - Implicit midpoint: a backward Euler step to the middle of the step, extrapolated to its end. Second order, keeps energy.
-- BDF2 is a multistep scheme; the model that has it works out its own starting point from the step before.
 - Semi-implicit Euler (Casati and Bertails-Descoubes 2013, section 7.2) is linear in the new velocities and has no stages.
 """
 
@@ -42,6 +41,7 @@ class Scheme(NamedTuple):
     watched: bool = False  # a step that gains energy from nowhere is rejected, see `ladder.py`
     fall_back: str = ""  # the scheme to try where this one fails
     shortest: float = 1.0  # failed steps are halved down to this part before the fall-back is tried
+    conditional: bool = False  # may gain energy without bound: only used where its energy can be watched
 
 
 TABLE = (
@@ -51,15 +51,14 @@ TABLE = (
     ),
     Scheme(
         "tr-bdf2", GAMMA, (2.0 * GAMMA, 1.0), ((), (BDF2_WEIGHT,)), explicit=(1.0, BDF2_WEIGHT - 1.0), watched=True,
-        fall_back="sdirk2", shortest=0.25,
+        fall_back="backward euler", shortest=0.25,
     ),
-    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="sdirk2"),
-    Scheme("bdf2", 2.0 / 3.0, watched=True, fall_back="backward euler"),
+    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="tr-bdf2", conditional=True),
     Scheme("semi-implicit euler", 1.0, fall_back="backward euler"),
 )  # fmt: skip
 
 NUMBER = {scheme.name: number for number, scheme in enumerate(TABLE)}
-BACKWARD_EULER, SDIRK2, BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["bdf2"]
+BACKWARD_EULER, SDIRK2, TR_BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["tr-bdf2"]
 SEMI_IMPLICIT = NUMBER["semi-implicit euler"]
 
 # The table as arrays, for kernels; the first index is the scheme's number.
@@ -70,6 +69,7 @@ ENDS = np.array([scheme.ends + (1.0,) * (_MOST - len(scheme.ends)) for scheme in
 CARRIED = np.zeros((len(TABLE), _MOST, _MOST))
 EXPLICIT = np.array([scheme.explicit + (0.0,) * (_MOST - len(scheme.explicit)) for scheme in TABLE])
 SHORTEST = np.array([scheme.shortest for scheme in TABLE])
+CONDITIONAL = np.array([scheme.conditional for scheme in TABLE])
 EXTRAPOLATED = np.array([scheme.extrapolated for scheme in TABLE])
 WATCHED = np.array([scheme.watched for scheme in TABLE])
 FALL_BACK = np.array([NUMBER.get(scheme.fall_back, -1) for scheme in TABLE])

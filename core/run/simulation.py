@@ -37,16 +37,15 @@ class Simulation:
         frame_rate: float = 24.0,
         *,
         substeps: int = DEFAULT_SUBSTEPS,
-        integrator: str = "sdirk2",
+        integrator: str = "tr-bdf2",
         tolerance: float = DEFAULT_TOLERANCE,
         threads: int | None = None,
         first_frame: int = 1,
         engine: BodyEngine | None = None,
         contact: str = "coulomb",
     ) -> None:
-        """`integrator`: "sdirk2" (second order, unconditionally stable), "backward euler" (first order, dissipative), "tr-bdf2"
-        (second order on stiff rods as well, so that spin and swing persist; for "der" and "net"), "midpoint" (conserves energy,
-        needs many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
+        """`integrator`: "sdirk2" (second order, unconditionally stable), "backward euler" (first order, dissipative), "midpoint"
+        (conserves energy, needs many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
         `tolerance`: of Newton's method, in segment lengths.
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.

@@ -70,7 +70,7 @@ def test_a_hold_out_of_reach_draws_it_taut() -> None:
     for frame in Simulation(scene, threads=1).frames(2, 40):
         x = frame.positions(0)
         assert frame.report.failures == 0
-        assert frame.report.iterations < 200
+        assert frame.report.iterations < 400  # of four steps with two stages each
         assert lengths(x) == pytest.approx(np.full(20, 0.05), rel=1e-12)
         away = 1.0 + 0.2 * np.sin(6.0 * frame.time)
         if away < 0.99:
@@ -101,9 +101,9 @@ def swung(substeps: int, integrator: str) -> np.ndarray:
     return frame.positions(0)
 
 
-@pytest.mark.parametrize(("integrator", "low", "high"), [("sdirk2", 1.7, 2.3), ("backward euler", 0.9, 1.2)])
+@pytest.mark.parametrize(("integrator", "low", "high"), [("tr-bdf2", 1.7, 2.3), ("backward euler", 0.9, 1.2)])
 def test_the_order_of_its_steps(integrator: str, low: float, high: float) -> None:
-    exact = swung(512, "sdirk2")
+    exact = swung(512, "tr-bdf2")
     counts = (8, 16, 32, 64)
     errors = [float(np.abs(swung(count, integrator) - exact).max()) for count in counts]
     assert low < fitted_order(counts, errors) < high, errors

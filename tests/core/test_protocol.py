@@ -54,7 +54,7 @@ def open_rods(model: str) -> Scene:
     return scene
 
 
-def block_of(model: str, integrator: str = "sdirk2") -> ModelBlock:
+def block_of(model: str, integrator: str = "tr-bdf2") -> ModelBlock:
     return precise(scene_of(model), integrator=integrator).blocks[0]
 
 

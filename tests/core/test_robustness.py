@@ -15,7 +15,7 @@ from tendril.core.describe.rotations import rotation_about
 
 pytestmark = pytest.mark.filterwarnings("error")  # of numpy: overflows and the like
 
-INTEGRATORS = ["sdirk2", "backward euler", "midpoint"]
+INTEGRATORS = ["tr-bdf2", "sdirk2", "backward euler", "midpoint"]
 
 
 def sizes(low: float, high: float) -> st.SearchStrategy[float]:

@@ -1,8 +1,8 @@
 """Steps of bodies, and of the rods that are attached to them.
 
 Rods and bodies that hang together make an assembly, and are solved for together: Newton's method on all of their unknowns and the
-forces of their ties. The integrator is that of the rods; where a step does not converge it is taken by backward Euler, then in
-halves.
+forces of their ties. The integrator is that of the rods; where a step does not converge it is taken in halves, short ones by
+backward Euler.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
 from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
-from ...models.schemes import SDIRK2, TABLE
+from ...models.schemes import START, TABLE, TR_BDF2
 from .attached import Edges, find_assemblies, find_places, make_ties
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
@@ -27,7 +27,8 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Place = Callable[[float], None]  # sends what is prescribed to where it is at a part of the step
 
-SECOND_ORDER = TABLE[SDIRK2]
+SECOND_ORDER = TABLE[TR_BDF2]
+FALL_BACK_LEVEL = 2  # halvings from which on a step that fails is tried by backward Euler
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
 MOST_TURN = 0.5  # rad in a step of a body: faster ones take several
@@ -74,9 +75,9 @@ class BodySteps:
         self._unit = bodies.size.copy()
         drawn = [float(scene.entries[one.rod].rod.rest_lengths[one.edge]) for one in scene.attachments]
         np.minimum.at(self._unit, self.ties.body, np.array(drawn))
-        tied = np.zeros(len(bodies), dtype=np.bool_)
-        tied[self.ties.body] = True
-        self._small = np.where(tied, OF_TIED_BODIES, OF_OTHER_BODIES)  # rad
+        self._tied = np.zeros(len(bodies), dtype=np.bool_)
+        self._tied[self.ties.body] = True
+        self._small = np.where(self._tied, OF_TIED_BODIES, OF_OTHER_BODIES)  # rad
         self._unit *= self._small
         self._selections: dict[bytes, Selection] = {}
         self.impulse = np.zeros((len(bodies), 6))  # of the ties since it was last set to zero, N s and N m s
@@ -141,7 +142,7 @@ class BodySteps:
         failed = which & (wanted > level)
         trying = which & ~failed
         if trying.any():
-            failed |= self._try(trying, h)
+            failed |= self._try(trying, h, level)
         if not failed.any():
             return
         if level == MOST_HALVINGS:
@@ -155,38 +156,79 @@ class BodySteps:
         self._place(end)
         self._advance(failed, 0.5 * h, middle, end, level + 1, wanted)
 
-    def _try(self, which: Flags, h: float) -> Flags:
+    def _try(self, which: Flags, h: float, level: int = FALL_BACK_LEVEL) -> Flags:
         """Returns those for which it did not work out; these are back where they were."""
         second = which & self._second_order & (not self._calm)
+        if second.any():
+            second &= ~self._estimate_accelerations(second, h)
         failed = self._attempt(second, h, True) if second.any() else np.zeros_like(which)
-        self._work = self._work + Work(fallbacks=int(failed.sum()))
-        first = which & (failed | ~second)
-        if first.any():
-            failed = self._attempt(first, h, False)
-            self._work = self._work + Work(halvings=int(failed.sum()))
+        halved = failed & (level < FALL_BACK_LEVEL)
+        first = which & (failed | ~second) & ~halved
+        self._work = self._work + Work(fallbacks=int((failed & ~halved).sum()))
+        failed = self._attempt(first, h, False) if first.any() else np.zeros_like(which)
+        failed |= halved
+        self._work = self._work + Work(halvings=int(failed.sum()))
         return failed
+
+    def _estimate_accelerations(self, which: Flags, h: float) -> Flags:
+        """Where the accelerations at the start of the step are not known, estimates them by two short backward Euler steps. Returns
+        the assemblies for which these did not converge."""
+        bodies, tolerance = self._bodies, self._tolerance
+        unknown = ~bodies.state.a.any(axis=1) & ~bodies.kinematic
+        bodies.accelerate_freely(np.flatnonzero(unknown & ~self._tied), self._around)
+        missing = np.zeros_like(which)
+        missing[self.assemblies.of_body[unknown & self._tied]] = True
+        for number, rods in self.selection(which).rods:
+            missing[self.assemblies.of_rod[number][rods[~self._more(number).knows_acceleration(rods)]]] = True
+        missing &= which
+        if not missing.any():
+            return missing
+        chosen, failed = self.selection(missing), np.zeros_like(which)
+        before = [self._blocks[number].copy(rods) for number, rods in chosen.rods]
+        kept, forces = type(bodies.state)(*(array.copy() for array in bodies.state)), self.forces.copy()
+        self._tolerance = START * START * tolerance
+        for k in (1, 2):
+            self._save(chosen)
+            for number, rods in chosen.rods:
+                self._more(number).begin_stage(rods, START * h, self._around.air_density, k * START)
+            bodies.begin(chosen.bodies, START * h, k * START)
+            failed |= self._minimise(chosen, START * h) & missing
+            for number, rods in chosen.rods:
+                self._more(number).finish(rods, False, True)
+            bodies.finish(chosen.bodies, START * h)
+        self._tolerance = tolerance
+        for (number, rods), state in zip(chosen.rods, before, strict=True):
+            self._more(number).restore_with_acceleration(rods, state)
+        bodies.restore_with_acceleration(chosen.bodies, kept)
+        self.forces[:] = forces
+        if failed.any():
+            bodies.state.a[self.selection(failed).bodies] = 0.0
+        return failed
+
+    def _save(self, chosen: Selection) -> None:
+        for number, rods in chosen.rods:
+            self._blocks[number].save(rods)
+        self._bodies.save(chosen.bodies)
+        self._kept[chosen.ties] = self.forces[chosen.ties]
+        self.edges.begin()
 
     def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
         chosen, bodies = self.selection(which), self._bodies
         stage, at = (SECOND_ORDER.length * h, SECOND_ORDER.ends[0]) if second_order else (h, 1.0)
-        carried = SECOND_ORDER.carried[1][0]
-        for number, rods in chosen.rods:
-            self._blocks[number].save(rods)
-        bodies.save(chosen.bodies)
-        self._kept[chosen.ties] = self.forces[chosen.ties]
-        self.edges.begin()
+        carried, (first, then) = SECOND_ORDER.carried[1][0], SECOND_ORDER.explicit
+        self._save(chosen)
         for number, rods in chosen.rods:
             if second_order:
-                self._more(number).begin_stage(rods, stage, self._around.air_density, at)
+                self._more(number).begin_stage(rods, stage, self._around.air_density, at, explicit=first)
             else:
                 self._blocks[number].begin(rods, stage, self._around.air_density)
-        bodies.begin(chosen.bodies, stage, at)
+        bodies.begin(chosen.bodies, stage, at, first if second_order else 0.0)
         failed = self._minimise(chosen, stage) & which
         self._impulse[chosen.ties] = (h - stage if second_order else h) * self._wrenches(chosen)
         if second_order:
             for number, rods in chosen.rods:
-                self._more(number).begin_second_stage(rods, carried)
-            bodies.begin_second_stage(chosen.bodies, stage, carried, 1.0)
+                self._more(number).begin_second_stage(rods, carried, then)
+            bodies.begin_second_stage(chosen.bodies, stage, carried, then, 1.0)
             failed |= self._minimise(chosen, stage) & which
             self._impulse[chosen.ties] += stage * self._wrenches(chosen)
         good = self.selection(which & ~failed)

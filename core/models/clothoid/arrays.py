@@ -54,6 +54,8 @@ class State(NamedTuple):
     root: Array  # (R, 3) m
     frame: Array  # (R, 3, 3) of the root
     rate: Array  # (V,) generalized velocities
+    acceleration: Array  # (V,) generalized accelerations at the end of the last step
+    consistent: Array  # (R,) 1: these accelerations belong to the state; 0: they are not known
     x: Array  # (S, 4) m and rad, of the sample points
     v: Array  # (S, 3) m/s
     director: Array  # (S, 3) of the edges
@@ -91,7 +93,8 @@ class Geometry(NamedTuple):
     """Geometry of the current Newton iterate. Angles are relative to frames transported from the start of the step."""
 
     x: Array  # (G, 4)
-    v: Array  # (G, 4) only valid where it was computed
+    v: Array  # (G, 4) only valid where it was computed; likewise a
+    a: Array  # (G, 4)
     frame: Array  # (G, 3, 3)
     sample_frame: Array  # (S, 3, 3)
     tangent0: Array  # (G, 3)

@@ -146,8 +146,11 @@ class ClothoidBlock(CoupledSteps):
 
     def release(self, hold: int) -> bool:
         """Releases a hold permanently: the root continues with the velocity of its prescribed motion."""
-        rods, r = self.arrays.rods, int(self._hold_rods[hold])
+        rods, state, r = self.arrays.rods, self.arrays.state, int(self._hold_rods[hold])
         self._holds[hold] = None
+        if np.linalg.norm(state.root[r] - self.arrays.holds.position[1, r]) < 1e-6 * rods.spacing[r]:
+            # The reaction force ends abruptly. A state from after the release keeps its accelerations.
+            state.consistent[r] = 0.0
         rods.held_position[r], rods.held_frame[r] = False, False
         for other in self._holds:
             if other is not None and other[0] == r:
@@ -277,8 +280,8 @@ class ClothoidBlock(CoupledSteps):
 
     def stop(self) -> None:
         state = self.arrays.state
-        for speeds in (state.rate, state.v):
-            speeds[:] = 0.0
+        for motion in (state.rate, state.v, state.acceleration, state.consistent):
+            motion[:] = 0.0
         self._measured = False
 
     def disturb(self, size: float) -> None:
@@ -287,6 +290,7 @@ class ClothoidBlock(CoupledSteps):
         lengths = np.add.reduceat(b.state.length, b.nodes.element_start[:-1])
         scale = np.repeat(size * b.rods.spacing / lengths**2, np.diff(b.nodes.start))
         b.state.kappa[:] += np.random.default_rng(0).uniform(-1.0, 1.0, b.state.kappa.shape) * scale[:, None]
+        b.state.consistent[:] = 0.0
         place_rods(b, self._scratch[0], 0, self._rods)
         self._measured = False
         self._jacobian_current = False

@@ -15,8 +15,8 @@ from .potential import evaluate_stage
 from .rates import rates_from_secants, turn_rate
 from .roots import place_root, shift_root
 from .samples import place_samples, sample_jacobian, update_samples
+from .stages import LARGEST_EXTRAPOLATION
 from .stepping import (
-    LARGEST_EXTRAPOLATION,
     copy_state,
     save_base,
     set_edge_reference,
@@ -317,6 +317,7 @@ def finish_rods(
     for k in range(begin, stop):
         r = chosen[k]
         rates_from_secants(b, scratch, r, h, False)
+        b.state.consistent[r] = 0.0  # contact forces need not persist
         if creep:
             for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
                 b.state.rate[i] = 0.0

@@ -67,7 +67,17 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
 
     def state() -> State:
         zeros = zeros_of(
-            State, (s, 3), length=(e,), natural=(k, 3), kappa=(k, 3), root=(rods, 3), rate=(v,), x=(s, 4), tension=(s,)
+            State,
+            (s, 3),
+            length=(e,),
+            natural=(k, 3),
+            kappa=(k, 3),
+            root=(rods, 3),
+            rate=(v,),
+            acceleration=(v,),
+            consistent=(rods,),
+            x=(s, 4),
+            tension=(s,),
         )
         return zeros._replace(frame=np.tile(np.eye(3), (rods, 1, 1)))
 
@@ -112,7 +122,7 @@ def make_stage(gauss: int, state: State) -> Stage:
 def make_geometry(gauss: int, samples: int) -> Geometry:
     g, s = gauss, samples
     return zeros_of(
-        Geometry, (g, 3), x=(g, 4), v=(g, 4), frame=(g, 3, 3), sample_frame=(s, 3, 3), edge0=(s, 3),
+        Geometry, (g, 3), x=(g, 4), v=(g, 4), a=(g, 4), frame=(g, 3, 3), sample_frame=(s, 3, 3), edge0=(s, 3),
         edge_director0=(s, 3), x0=(g, 4),
     )  # fmt: skip
 

@@ -64,14 +64,11 @@ class State(NamedTuple):
     x: Array  # (N, 3) m
     q: Array  # (N, 4) quaternions of the edges' material frames
     v: Array  # (N, 6) velocities of vertices (m/s) and angular velocities of edges (rad/s), in world space
-    a: Array  # (N, 6) accelerations at the end of the last stage, used as Newton's initial guess
+    a: Array  # (N, 6) accelerations at the end of the last stage
     hold_force: Array  # (N, 3) N, Lagrange multipliers of the holds
     loop_force: Array  # (R, 3) N, Lagrange multipliers of the loop closure
-    x1: Array  # (N, 3) positions one step earlier, for BDF2; q1, v1 and strain1 likewise
-    q1: Array  # (N, 4)
-    v1: Array  # (N, 6)
-    strain1: Array  # (N, 2, 3)
-    previous_h: Array  # (R,) s, length of the previous step; zero: there is no valid history
+    strain_rate: Array  # (N, 2, 3) 1/s, at the end of the last stage
+    consistent: Array  # (R,) 1: accelerations and strain rates belong to the state; 0: they must be estimated
     load: Array  # (N, 3) N, external force minus inertia on the vertices at the end of the last step
 
 
@@ -226,8 +223,8 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
 
     def state() -> State:
         return zeros_of(
-            State, (n, 3), q=(n, 4), v=(n, 6), a=(n, 6), loop_force=(rods, 3), q1=(n, 4), v1=(n, 6), strain1=(n, 2, 3),
-            previous_h=(rods,),
+            State, (n, 3), q=(n, 4), v=(n, 6), a=(n, 6), loop_force=(rods, 3), strain_rate=(n, 2, 3),
+            consistent=(rods,),
         )  # fmt: skip
 
     return Arrays(

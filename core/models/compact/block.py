@@ -14,7 +14,7 @@ from ..held_frames import FRAMED, FREE_END
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import WHOLE, Edges, Energies, Pushes, Work
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, BDF2, LENGTH
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
 from .build import build
@@ -33,8 +33,6 @@ from .measures import edge_strains, rebuild_vertices, rotations, strains_of, ten
 from .newton import GRADIENTS
 from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
-# Where others take SDIRK2, this model takes BDF2: see `stepping.py`.
-SCHEMES = {"sdirk2": BDF2, "backward euler": BACKWARD_EULER}
 SOLVERS = {
     "elimination": ELIMINATION,
     "hybrid": HYBRID,
@@ -77,7 +75,7 @@ class CompactBlock:
         roots = n + np.stack([np.arange(self._rods), np.arange(self._rods) + 1], axis=1)
         self.generalized_ranges = 3 * np.stack([rotations, roots], axis=1)
         self._workers = workers
-        self._scheme = SCHEMES[integrator]
+        self._scheme = NUMBER[integrator]
         self._tolerance = tolerance
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
@@ -158,8 +156,8 @@ class CompactBlock:
         state = self.arrays.state
         deviation = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
         if rods.held[row] and deviation < 1e-6 * rods.rest_length[row]:
-            # The reaction force ends abruptly, so BDF2 must restart. A state from after the release keeps its history.
-            state.previous_h[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
+            # The reaction force ends abruptly. A state from after the release keeps its accelerations.
+            state.consistent[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
         rods.held[row] = False
         rods.rail[row] = 0.0
         state.hold_force[row] = 0.0
@@ -352,7 +350,7 @@ class CompactBlock:
         self._measured = False
 
     def stop(self) -> None:
-        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.previous_h):
+        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.consistent):
             array[:] = 0.0
 
     def disturb(self, size: float) -> None:
@@ -363,5 +361,5 @@ class CompactBlock:
         noise[len(b.rods.arm) :][b.rods.held[b.rods.start[:-1]]] = 0.0
         self._update_geometry()
         disturb_rods(b, noise)
-        b.state.previous_h[:] = 0.0
+        b.state.consistent[:] = 0.0
         self._measured = False

@@ -42,7 +42,7 @@ from .evaluate import (
 from .kinematics import displace, place, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
 from .newton import copy_step, measure_step, satisfy_holds, update_multipliers
-from .stages import aim_sections, copy_state, guess, measure, place_held, start_stage, update_drag, update_velocities
+from .stages import aim_sections, begin_stage, copy_state, guess, measure, place_held, update_drag, update_velocities
 
 LARGEST_ROTATION = 0.7  # rad, largest rotation of an edge in one iteration
 SETTLED = 0.1  # segment lengths: below this step length the multipliers of the holds are updated as well
@@ -62,10 +62,10 @@ def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: boo
         place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
         copy_state(b.kept, state, first, end, r)
         place(rods, state, geometry, r)
-        start_stage(rods, state, geometry, stage, r, 0.0)
+        begin_stage(rods, state, geometry, stage, r, 0.0)
         reset_turns(rods, geometry, r)
         save_base(rods, state, system.base_q, system.base_root, r)
-        aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
+        aim_sections(rods, stage, state.a, b.forces.drag_rate[0], r, h, False)
         place_held(rods, b.holds, b.frames, geometry, state, r, 1.0)
         # Where contact blocks the extrapolated motion, the previous position is the better initial guess.
         rest = _guess(b, r, h, 0.0)
@@ -245,8 +245,8 @@ def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop
         if not creep:
             penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
             satisfy_holds(rods, b.geometry, b.system, state, r, penalty, limit)
-        update_velocities(rods, state, b.stage, b.forces, r, h, True)
-        state.previous_h[r] = 0.0
+        update_velocities(rods, state, b.stage, b.forces, r, h, True, False)
+        state.consistent[r] = 0.0
         for i in range(first, end):
             for c in range(6):
                 state.a[i, c] = 0.0  # contact impulses do not persist, so they are a bad prediction

@@ -17,14 +17,14 @@ from ..alteration import Factors, Originals, strain_factors
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import Energies, Pushes, Work, in_one_piece
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, EXPLICIT, LENGTH, NUMBER
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Arrays, Scratch, Step, for_coupling
 from .coupled import (
     begin_nets,
+    begin_second_stages,
     copy_states,
     finish_nets,
-    go_on_nets,
     linearise_nets,
     move_nets,
     retreat_nets,
@@ -155,14 +155,39 @@ class ElasticBlock:
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         self.begin_stage(chosen, h, air_density, 1.0, still)
 
-    def begin_stage(self, chosen: Ints, h: float, air_density: float, at: float, still: bool = False) -> None:
+    def begin_stage(
+        self,
+        chosen: Ints,
+        h: float,
+        air_density: float,
+        at: float,
+        still: bool = False,
+        explicit: float = 0.0,
+    ) -> None:
         c = self._at_once()
         self._stage = h
-        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, first, last), chosen)
+        self._share(
+            lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, explicit, first, last), chosen
+        )
 
-    def begin_second_stage(self, chosen: Ints, ratio: float) -> None:
+    def begin_second_stage(self, chosen: Ints, carried: float, explicit: float) -> None:
         c, h = self._at_once(), self._stage
-        self._share(lambda first, last, piece: go_on_nets(c, chosen, h, ratio, first, last), chosen)
+        self._share(
+            lambda first, last, piece: begin_second_stages(c, chosen, h, carried, explicit, first, last), chosen
+        )
+
+    def forget_acceleration(self, rod: int) -> None:
+        """After a discontinuity: the next step estimates the acceleration anew."""
+        start = self.flat.graph.unknowns
+        self.flat.state.a[start[rod] : start[rod + 1]] = 0.0
+
+    def knows_acceleration(self, chosen: Ints) -> Flags:
+        a, start = self.flat.state.a, self.flat.graph.unknowns
+        return np.array([bool(a[start[r] : start[r + 1]].any()) for r in chosen], dtype=np.bool_)
+
+    def restore_with_acceleration(self, chosen: Ints, state: Sequence[Array]) -> None:
+        found = self.copy(chosen)
+        self.restore(chosen, [*state[:2], found[2], *state[3:]])
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
         c, h, scratch, of = self._at_once(), self._stage, self._scratch, self._pushes(chosen, pushes)
@@ -249,12 +274,6 @@ class ElasticBlock:
         x = b.state.q[graph.x[:, None] + np.arange(3)]
         height = -float((mass[graph.x] * (x @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
-
-    def _forget_acceleration(self, rod: int) -> None:
-        """After a release, for schemes that start from the acceleration: the next step estimates it anew."""
-        if EXPLICIT[self._scheme, 0] > 0.0:
-            start = self.flat.graph.unknowns
-            self.flat.state.a[start[rod] : start[rod + 1]] = 0.0
 
     def elastic_energies(self) -> Array:
         return np.asarray(self.flat.log.energy.sum(axis=1))

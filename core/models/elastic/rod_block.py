@@ -119,7 +119,7 @@ class RodBlock(ElasticBlock):
             lay_elements(self.flat, rods.joint)
             if self._originals is not None:
                 self._originals.clear(0, slice(2 * row, 2 * row + 2))
-        self._forget_acceleration(rod)
+        self.forget_acceleration(rod)
         self._measured = False
         return True
 

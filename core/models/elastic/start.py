@@ -1,10 +1,10 @@
 """The acceleration at the start of a step, which schemes with an explicit first stage need.
 
 The end of a step leaves it behind: the last stage's (v - v*) / h. It is that of the slow motion, with tensions in balance; forces
-evaluated at the state would instead amplify Newton's tolerance by the stiffest spring. With such schemes the state keeps it without
-external loads, which may change from step to step. Where nothing is known of it (at the start, after a release or an impact) it is
-all zero, and is estimated by two short backward Euler steps, of which only the acceleration is kept: the first one makes velocities
-consistent with stiff springs, the second one accelerations.
+evaluated at the state would instead amplify Newton's tolerance by the stiffest spring. The state keeps it without external loads,
+which may change from step to step. Where nothing is known of it (at the start, after a release or an impact) it is all zero, and is
+estimated by two short backward Euler steps, of which only the acceleration is kept: the first one makes velocities consistent with
+stiff springs, the second one accelerations.
 """
 
 from __future__ import annotations

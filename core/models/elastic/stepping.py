@@ -10,9 +10,11 @@ import math
 from ...compile.jit import kernel, part
 from ...errors import Array, Flags
 from ..ladder import GAIN, ROUND_OFF, lengthen, next_attempt
+from ..report import FALLBACKS
 from ..schemes import (
     BACKWARD_EULER,
     CARRIED,
+    CONDITIONAL,
     ENDS,
     EXPLICIT,
     EXTRAPOLATED,
@@ -69,17 +71,20 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
     smallest = 0.5**step.most_halvings
     done = 0.0  # in steps; sums of powers of two are exact
     piece = 1.0
-    scheme = step.scheme
-    given = _most_given(n, r, step.steps * step.h) if WATCHED[scheme] else math.inf
+    wanted = step.scheme
+    given = _most_given(n, r, step.steps * step.h) if WATCHED[wanted] else math.inf
     watched = given < math.inf
-    explicit = EXPLICIT[scheme, 0] > 0.0
+    if CONDITIONAL[wanted] and not watched:
+        wanted = FALL_BACK[wanted]
+        report[r, FALLBACKS] += step.steps
+    scheme = wanted
     short = Step(
         step.h, step.steps, step.scheme, step.air_density, START * START * step.tolerance, step.most_iterations,
         step.most_halvings,
     )  # fmt: skip
-    energy = math.inf  # where the step begins; not known yet
-    if explicit and step.steps > 0:
+    if step.steps > 0:
         add_load(n, r, 1.0)
+    energy = math.inf  # where the step begins; not known yet
     while done < step.steps:
         copy_state(graph, material, state, saved, r)
         make_base(graph, material, state, holds, geometry, r, done / step.steps)
@@ -102,23 +107,25 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
                 break
         if good and watched:
             now, work = _energy_and_work(n, r)
-            good = FALL_BACK[scheme] < 0 or now - energy - work <= GAIN * energy + ROUND_OFF * abs(work) + given
+            blown = _work_of_wind(n, r)
+            allowed = GAIN * energy + ROUND_OFF * abs(work) + given + 2.0 * abs(blown)
+            good = FALL_BACK[scheme] < 0 or now - energy - work <= allowed
             if good:
                 energy = now
         if good:
             accept_iterate(graph, state, geometry, r)
             break_overloaded(n, r)
         else:
-            scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, smallest)
+            scheme, piece, more = next_attempt(report, r, scheme, wanted, piece, smallest)
             if more:
                 copy_state(graph, material, saved, state, r)
                 continue
             _give_up(n, r, (done + piece) / step.steps)
             energy = math.inf
-        scheme = step.scheme
+        scheme = wanted
         done += piece
         piece = lengthen(done, piece)
-        if explicit and done == math.floor(done):  # as if every step was a call of its own, to the last bit
+        if done == math.floor(done):  # as if every step was a call of its own, to the last bit
             add_load(n, r, -1.0)
             if done < step.steps:
                 add_load(n, r, 1.0)
@@ -130,10 +137,8 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
 @part
 def _most_given(n: Arrays, r: int, time: float) -> float:
     """Estimate of the most energy that moving holds may give to the net in a step: twice their speed to all of it. Infinite if
-    holds turn or wind blows: that is not so easily told."""
-    graph, holds, wind = n.graph, n.holds, n.forces.wind
-    if wind[0] != 0.0 or wind[1] != 0.0 or wind[2] != 0.0:
-        return math.inf
+    holds turn, whose work is not so easily told."""
+    graph, holds = n.graph, n.holds
     farthest, mass = 0.0, 0.0
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         x = graph.x[i]
@@ -169,6 +174,22 @@ def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
         energy += 0.5 * mass[k] * v[k] * v[k]
         work += force[k] * (q[k] - saved[k])
     return float(energy), work
+
+
+@part
+def _work_of_wind(n: Arrays, r: int) -> float:
+    """Work since the saved state of the part of the drag that is due to the wind."""
+    q, saved, drag, wind = n.state.q, n.saved.q, n.forces.drag, n.forces.wind
+    work = 0.0
+    if wind[0] == 0.0 and wind[1] == 0.0 and wind[2] == 0.0:
+        return work
+    for i in range(n.graph.vertices[r], n.graph.vertices[r + 1]):
+        k = n.graph.x[i]
+        x, y, z = q[k] - saved[k], q[k + 1] - saved[k + 1], q[k + 2] - saved[k + 2]
+        work += wind[0] * (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z)
+        work += wind[1] * (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z)
+        work += wind[2] * (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z)
+    return work
 
 
 @part
