@@ -159,6 +159,7 @@ class Scratch(NamedTuple):
     frame: Array  # (1, 3, 3)
     force: Array  # (P, 4)
     acting: Array  # (P, 3)
+    momentum: Array  # (3, 6) at the start of a step, as its stages change it, and of the points
     tail: Array  # (G + 1, 12) sums of forces, and of forces times positions, beyond each point
 
 
@@ -203,7 +204,7 @@ def make_scratch(points: int, unknowns: int) -> Scratch:
     zeros = zeros_of(
         Scratch, (n,), sums=(COLUMNS,), phi=(3, n), psi=(3, n), jacobian=(points, 6, n), rows=(4 * points * n,), matrix=(n, n),
         second=(n, n), kappa=(n // 3 - 2, 3), root=(1, 3), frame=(1, 3, 3), force=(points, 4), acting=(points, 3),
-        tail=(points + 1, 12),
+        momentum=(3, 6),         tail=(points + 1, 12),
     )  # fmt: skip
     return zeros._replace(terms=terms, derivatives=derivatives)
 

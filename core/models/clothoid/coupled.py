@@ -11,6 +11,7 @@ from ..protocol import Pushes
 from .arrays import Arrays, Coupled, Scratch, State
 from .kinematics import is_held, unknowns_of
 from .measures import AT_REST, SECANTS, measure, update_tension
+from .newton import save_base, step_from_base
 from .potential import evaluate_stage
 from .rates import rates_from_secants, turn_rate
 from .roots import place_root, shift_root
@@ -18,11 +19,9 @@ from .samples import place_samples, sample_jacobian, update_samples
 from .stages import LARGEST_EXTRAPOLATION
 from .stepping import (
     copy_state,
-    save_base,
     set_edge_reference,
     set_point_reference,
     start_from_secants,
-    step_from_base,
     update_forces,
 )
 

@@ -67,18 +67,9 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
 
     def state() -> State:
         zeros = zeros_of(
-            State,
-            (s, 3),
-            length=(e,),
-            natural=(k, 3),
-            kappa=(k, 3),
-            root=(rods, 3),
-            rate=(v,),
-            acceleration=(v,),
-            consistent=(rods,),
-            x=(s, 4),
-            tension=(s,),
-        )
+            State, (s, 3), length=(e,), natural=(k, 3), kappa=(k, 3), root=(rods, 3), rate=(v,), acceleration=(v,),
+            consistent=(rods,), x=(s, 4), tension=(s,),
+        )  # fmt: skip
         return zeros._replace(frame=np.tile(np.eye(3), (rods, 1, 1)))
 
     started = state()

@@ -28,16 +28,16 @@ from numpy.typing import NDArray
 from ...compile.jit import kernel, part
 from ...errors import Array
 from ...forces.air import cylinder_drag
-from ...maths.linalg.dense import factor_dense, solve_dense
-from ..ladder import GAIN, LEAST_SIZE, MOST_ITERATIONS, lengthen, next_attempt
-from ..report import ITERATIONS, RESIDUAL
+from ...maths.linalg.small import get3
+from ..ladder import GAIN, lengthen, next_attempt
 from ..schemes import BACKWARD_EULER, CARRIED, ENDS, EXPLICIT, LENGTH, SDIRK2, SEMI_IMPLICIT, START, TR_BDF2
 from .arrays import Arrays, MotionScratch, Scratch, State, Step
-from .kinematics import BEND, unknowns_of
 from .measures import AT_REST, SECANTS, TANGENTS, measure, update_tension
-from .potential import evaluate_stage, place_points
+from .momentum import add_impulse, correct_momentum, is_free, momentum
+from .newton import minimise, save_base, step_from_base
+from .potential import place_points
 from .rates import rates_from_secants, turn_rate, update_points
-from .roots import all_finite, place_root, shift_root
+from .roots import all_finite, place_root
 from .samples import place_samples, update_samples
 from .semi_implicit import semi_implicit_step
 from .stages import (
@@ -51,10 +51,7 @@ from .stages import (
 )
 
 MOST_HALVINGS = 5
-TOLERANCE_STEP = (
-    1.0 / 96.0
-)  # s, step to which the tolerance of Newton's method refers; shorter steps have a smaller one
-LARGEST_ROTATION = 1.0  # rad, largest rotation of a section in one iteration
+TOLERANCE_STEP = 1.0 / 96.0  # s, step to which the tolerance of Newton's method refers; shorter steps have a smaller one
 
 
 @kernel
@@ -268,18 +265,24 @@ def _attempt(b: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
             state.acceleration[i] = 0.0
     times = (length * h, end * h, (1.0 - end) * h)
     places = ((done + piece * end) / step.steps, (done + piece) / step.steps)
-    return _two_stages(b, scratch, r, times, places, ahead, ratio, tolerance)
+    return _two_stages(b, scratch, r, times, places, ahead, ratio, tolerance, is_free(b, r))
 
 
 @part
 def _two_stages(
     b: Arrays, scratch: Scratch, r: int, times: tuple[float, float, float], places: tuple[float, float], ahead: float,
-    ratio: float, tolerance: float,
+    ratio: float, tolerance: float, free: bool,
 ) -> bool:  # fmt: skip
     """Two stages of length times[0], which advance the time by times[1] and times[2], and prescribed motion to the fractions
     `places`. The first starts `ahead` seconds after the state, the second from the state plus `ratio` times the change during
-    the first. Returns False if Newton's method did not converge."""
+    the first. If `free`, the momentum of the rod is kept. Returns False if Newton's method did not converge."""
     h, first, second = times
+    at, start, kept = get3(b.saved.root, r), scratch.momentum[0], scratch.momentum[1]
+    if free:
+        momentum(b, r, at, start)
+        for c in range(6):
+            kept[c] = start[c]
+        add_impulse(b, r, at, ahead, b.stage.sample_x, 0.0, kept)
     begin_first_stage(b, r, ahead)
     if turn_rate(b, r) * h < LARGEST_EXTRAPOLATION:
         guess(b, r, first)
@@ -290,12 +293,22 @@ def _two_stages(
     update_points(b, scratch, r, False)
     if b.forces.loaded[r]:
         place_samples(b, scratch, r)
+    if free:
+        add_impulse(b, r, at, h, b.stage.sample_x, h, kept)
+        for c in range(6):
+            kept[c] = start[c] + ratio * (kept[c] - start[c])
     begin_second_stage(b, r, ahead, ratio)
     guess(b, r, second)
     place_root(b, r, places[1])
     if not minimise(b, scratch, r, h, tolerance, True):
         return False
     update_rates(b, scratch, r, h, 0.0, ratio)
+    if free:
+        update_points(b, scratch, r, False)
+        if b.forces.loaded[r]:
+            place_samples(b, scratch, r)
+        add_impulse(b, r, at, h, b.stage.sample_x, h, kept)
+        correct_momentum(b, r, at, kept, scratch.momentum[2])
     return all_finite(b.state.rate, b.rods.vector_start[r], b.rods.vector_start[r + 1])
 
 
@@ -307,7 +320,7 @@ def _estimate_accelerations(b: Arrays, scratch: Scratch, r: int, step: Step, don
     for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
         state.acceleration[i] = 0.0
     places = ((done + START * piece) / step.steps, (done + 2.0 * START * piece) / step.steps)
-    good = _two_stages(b, scratch, r, (h, h, h), places, 0.0, 1.0, _tolerance(step, h))
+    good = _two_stages(b, scratch, r, (h, h, h), places, 0.0, 1.0, _tolerance(step, h), False)
     if good:
         for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
             b.saved.acceleration[i] = state.acceleration[i]
@@ -343,100 +356,6 @@ def start_from_secants(b: Arrays, scratch: Scratch, r: int, h: float) -> None:
             stage.x[p, c] = geometry.x0[p, c]
             stage.v[p, c] = (geometry.x0[p, c] - geometry.x[p, c]) / h
     step_from_base(b, scratch, r, b.state.rate, b.rods.vector_start[r], 0.0)
-
-
-@part
-def step_extent(b: Arrays, scratch: Scratch, r: int, n: int, step: Array, at: int) -> tuple[float, float]:
-    """Largest displacement (m) and rotation (rad) of the Gauss points by a step, with their Jacobian in scratch.jacobian."""
-    moved, turned = 0.0, 0.0
-    for p in range(b.gauss.start[r + 1] - b.gauss.start[r]):
-        row = scratch.jacobian[p]
-        square, turn = 0.0, 0.0
-        for c in range(6):
-            value = 0.0
-            for j in range(n):
-                value += row[c, j] * step[at + j]
-            if c < 3:
-                square += value * value
-            else:
-                turn += value * value
-        moved = square if not square <= moved else moved  # propagates NaN
-        turned = turn if not turn <= turned else turned
-    return math.sqrt(moved), math.sqrt(turned)
-
-
-@part
-def save_base(b: Arrays, scratch: Scratch, r: int) -> None:
-    first = b.nodes.start[r]
-    for i in range(first, b.nodes.start[r + 1]):
-        for c in range(3):
-            scratch.kappa[i - first, c] = b.state.kappa[i, c]
-    for i in range(3):
-        scratch.root[0, i] = b.state.root[r, i]
-        for j in range(3):
-            scratch.frame[0, i, j] = b.state.frame[r, i, j]
-
-
-@part
-def step_from_base(b: Arrays, scratch: Scratch, r: int, step: Array, at: int, size: float) -> None:
-    """Sets the state to base + size * step."""
-    first, state = b.nodes.start[r], b.state
-    for i in range(first, b.nodes.start[r + 1]):
-        for c in range(3):
-            state.kappa[i, c] = scratch.kappa[i - first, c] + size * step[at + BEND + 3 * (i - first) + c]
-    for i in range(3):
-        state.root[r, i] = scratch.root[0, i]
-        for j in range(3):
-            state.frame[r, i, j] = scratch.frame[0, i, j]
-    shift_root(state.root, state.frame, r, step, at, size)
-
-
-@part
-def minimise(b: Arrays, scratch: Scratch, r: int, h: float, tolerance: float, tangent: bool) -> bool:
-    """Newton's method on the stage's potential, or on the equation of motion where there is none (`tangent`). Returns True if
-    it converged.
-
-    A step is accepted if the potential decreases, or if the next Newton step is shorter."""
-    n = unknowns_of(b.nodes, r)
-    gradient, matrix, direction, report = scratch.gradient, scratch.matrix, scratch.step, b.log.report
-    trial = scratch.second[0]
-    nothing = b.stage.sample_x  # no contact forces
-    potential, largest, slope, size, spacing = math.inf, math.inf, 0.0, 1.0, b.rods.spacing[r]
-    for _ in range(MOST_ITERATIONS):
-        value = evaluate_stage(b, scratch, r, h, scratch.rows, 0, nothing, False, True, True, tangent)
-        if not factor_dense(matrix, n):
-            evaluate_stage(b, scratch, r, h, scratch.rows, 0, nothing, False, True, False, tangent)
-            if not factor_dense(matrix, n):
-                return False
-        for i in range(n):
-            trial[i] = -gradient[i]
-        solve_dense(matrix, n, trial)
-        trial_slope = 0.0
-        for i in range(n):
-            trial_slope += gradient[i] * trial[i]
-        moved, turned = step_extent(b, scratch, r, n, trial, 0)
-        report[r, ITERATIONS] += 1.0
-        length = max(moved / spacing, turned)
-        if not length < 1e9:
-            return False
-        if length <= 0.9 * largest or (not tangent and value <= potential + 1e-4 * size * slope):
-            rate = min(length / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
-            left = length * rate / (1.0 - rate)
-            save_base(b, scratch, r)
-            for i in range(n):
-                direction[i] = trial[i]
-            if left <= tolerance and turned < LARGEST_ROTATION:
-                report[r, RESIDUAL] = max(report[r, RESIDUAL], left)
-                step_from_base(b, scratch, r, direction, 0, 1.0)
-                return True
-            potential, largest, slope = value, length, trial_slope
-            size = min(1.0, LARGEST_ROTATION / max(turned, 1e-300))
-        else:
-            size *= 0.5
-            if size < LEAST_SIZE:
-                return False
-        step_from_base(b, scratch, r, direction, 0, size)
-    return False
 
 
 @part
