@@ -1,8 +1,8 @@
 """Momentum of free rods, which a step keeps.
 
 The stages conserve linear and angular momentum only to the order of the scheme and to Newton's tolerance. The momentum that the
-external forces give is known better: the same scheme integrates it, and at the end of a step a small rigid motion corrects the
-difference.
+external forces give is known better: the same scheme integrates it and the path of the centre of mass, and at the end of a step a
+small rigid motion corrects the difference.
 """
 
 from __future__ import annotations
@@ -74,16 +74,29 @@ def _add(out: Array, arm: Vector, f: Vector) -> None:
 
 
 @part
-def correct_momentum(b: Arrays, r: int, at: Vector, target: Array, scratch: Array) -> None:
-    """Adds the rigid motion to the rates that gives the rod the momentum `target` (6,) about the point `at`."""
-    gauss, x, frame, state = b.gauss, b.geometry.x, b.geometry.frame, b.state
-    momentum(b, r, at, scratch)
-    mass, middle = 0.0, (0.0, 0.0, 0.0)
+def centre_of_mass(b: Arrays, r: int) -> tuple[Vector, float]:
+    """m, and the mass (kg)."""
+    gauss, x, mass, middle = b.gauss, b.geometry.x, 0.0, (0.0, 0.0, 0.0)
     for p in range(gauss.start[r], gauss.start[r + 1]):
-        m = gauss.mass[p, 0] * state.length[gauss.element[p]]
+        m = gauss.mass[p, 0] * b.state.length[gauss.element[p]]
         mass += m
         middle = (middle[0] + m * x[p, 0], middle[1] + m * x[p, 1], middle[2] + m * x[p, 2])
-    middle = (middle[0] / mass, middle[1] / mass, middle[2] / mass)
+    return (middle[0] / mass, middle[1] / mass, middle[2] / mass), mass
+
+
+@part
+def correct_motion(b: Arrays, r: int, at: Vector, target: Array, place: Vector, scratch: Array) -> None:
+    """Adds the rigid motion to the rates that gives the rod the momentum `target` (6,) about the point `at`, and moves the centre
+    of mass to `place`."""
+    gauss, x, frame, state = b.gauss, b.geometry.x, b.geometry.frame, b.state
+    middle, mass = centre_of_mass(b, r)
+    for c in range(3):
+        state.root[r, c] += place[c] - middle[c]
+    for p in range(gauss.start[r], gauss.start[r + 1]):
+        for c in range(3):
+            x[p, c] += place[c] - middle[c]
+    middle = place
+    momentum(b, r, at, scratch)
     push = (target[0] - scratch[0], target[1] - scratch[1], target[2] - scratch[2])
     lever = cross((middle[0] - at[0], middle[1] - at[1], middle[2] - at[2]), push)
     xx = yx = yy = zx = zy = zz = 0.0

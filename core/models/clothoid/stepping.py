@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 from ...compile.jit import kernel, part
 from ...errors import Array
 from ...forces.air import cylinder_drag
+from ...maths.geometry.frames import Vector
 from ...maths.linalg.small import get3
 from ..ladder import GAIN, lengthen, next_attempt
 from ..schemes import BACKWARD_EULER, CARRIED, ENDS, EXPLICIT, LENGTH, SDIRK2, SEMI_IMPLICIT, START, TR_BDF2
 from .arrays import Arrays, MotionScratch, Scratch, State, Step
 from .measures import AT_REST, SECANTS, TANGENTS, measure, update_tension
-from .momentum import add_impulse, correct_momentum, is_free, momentum
+from .momentum import add_impulse, centre_of_mass, correct_motion, is_free, momentum
 from .newton import minimise, save_base, step_from_base
 from .potential import place_points
 from .rates import rates_from_secants, turn_rate, update_points
@@ -51,7 +52,9 @@ from .stages import (
 )
 
 MOST_HALVINGS = 5
-TOLERANCE_STEP = 1.0 / 96.0  # s, step to which the tolerance of Newton's method refers; shorter steps have a smaller one
+TOLERANCE_STEP = (
+    1.0 / 96.0
+)  # s, step to which the tolerance of Newton's method refers; shorter steps have a smaller one
 
 
 @kernel
@@ -278,8 +281,11 @@ def _two_stages(
     the first. If `free`, the momentum of the rod is kept. Returns False if Newton's method did not converge."""
     h, first, second = times
     at, start, kept = get3(b.saved.root, r), scratch.momentum[0], scratch.momentum[1]
+    place, mass = (0.0, 0.0, 0.0), 1.0
     if free:
+        place, mass = centre_of_mass(b, r)
         momentum(b, r, at, start)
+        place = _ahead(place, start, ratio * ahead / mass)
         for c in range(6):
             kept[c] = start[c]
         add_impulse(b, r, at, ahead, b.stage.sample_x, 0.0, kept)
@@ -295,6 +301,7 @@ def _two_stages(
         place_samples(b, scratch, r)
     if free:
         add_impulse(b, r, at, h, b.stage.sample_x, h, kept)
+        place = _ahead(place, kept, ratio * h / mass)
         for c in range(6):
             kept[c] = start[c] + ratio * (kept[c] - start[c])
     begin_second_stage(b, r, ahead, ratio)
@@ -308,8 +315,14 @@ def _two_stages(
         if b.forces.loaded[r]:
             place_samples(b, scratch, r)
         add_impulse(b, r, at, h, b.stage.sample_x, h, kept)
-        correct_momentum(b, r, at, kept, scratch.momentum[2])
+        correct_motion(b, r, at, kept, _ahead(place, kept, h / mass), scratch.momentum[2])
     return all_finite(b.state.rate, b.rods.vector_start[r], b.rods.vector_start[r + 1])
+
+
+@part
+def _ahead(place: Vector, momentum: Array, time: float) -> Vector:
+    """A place that moves with the linear momentum; `time` is divided by the mass."""
+    return (place[0] + time * momentum[0], place[1] + time * momentum[1], place[2] + time * momentum[2])
 
 
 @part
