@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Array
+from .schemes import WHOLE_STEP, Stage
 
 if TYPE_CHECKING:
     from ..describe.attachment import Attachment
@@ -285,31 +286,42 @@ class MeasuresStrains(Protocol):
 
 @runtime_checkable
 class SecondOrderStages(Protocol):
-    """Coupled steps can have two stages (see `schemes.py`): `begin_stage`, Newton, `begin_second_stage`, Newton, `finish` with
-    `smooth`."""
+    """A coupled step can be one of any scheme of `schemes.py` with one or two stages, each of which is a backward Euler step from a
+    shifted start:
+
+        scheme = TABLE[TR_BDF2]
+        block.save(chosen)
+        for stage in stages_of(scheme):
+            block.begin(chosen, scheme.length * h, air_density, stage=stage)
+            ...                               # Newton's method: linearise, move, backtrack, as in a step of one stage
+        block.finish(chosen, smooth=True)     # or block.rollback(chosen)
+
+    A scheme with an explicit first stage needs the acceleration at the start of the step: where `knows_acceleration` is False, two
+    short backward Euler steps that are undone find one, see `BodySteps` in contact/bodies/stepping.py. A second stage begins where
+    Newton's method left the first one, and only once: to try it again, begin the step anew."""
 
     second_order: bool  # False where a subclass does not support what it inherits
 
-    def begin_stage(
+    def begin(
         self,
         chosen: NDArray[np.int64],
         h: float,
         air_density: float,
-        at: float,
         still: bool = False,
-        explicit: float = 0.0,
+        stage: Stage = WHOLE_STEP,
     ) -> None:
-        """As `begin`, for a first stage of length h that ends at a fraction `at` of the step; `explicit` is the weight of the
-        derivatives at its start."""
-
-    def begin_second_stage(self, chosen: NDArray[np.int64], carried: float, explicit: float) -> None:
-        """Accepts the first stage and starts the second, with weights of the derivatives as in `schemes.py`."""
+        """As `ModelBlock.begin`, for a stage of length h. In a first stage rods start from the saved state; in a second one they
+        accept the iterate as the end of the first."""
 
     def finish(self, chosen: NDArray[np.int64], creep: bool = False, smooth: bool = False) -> None:
-        """As `ModelBlock.finish`; `smooth`: keep the acceleration for the next step."""
+        """As `ModelBlock.finish`, after the last stage. `smooth`: its acceleration is that at the start of the next step. Not after
+        an impact, whose force does not go on."""
 
     def knows_acceleration(self, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the chosen rods know the acceleration with which a step begins that has an explicit first stage."""
+        """Which of the chosen rods know the acceleration at their state."""
+
+    def forget_acceleration(self, rod: int) -> None:
+        """The acceleration of a rod is not known any more, after a discontinuity: the next step estimates it anew."""
 
     def restore_with_acceleration(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
         """As `restore`, but the acceleration stays what it is."""
@@ -358,7 +370,7 @@ class CarriesBodies(Protocol):
 
 
 def takes_second_order(block: object) -> bool:
-    """Whether coupled steps of a block can be SDIRK2."""
+    """Whether coupled steps of a block can have the stages of a scheme of second order."""
     return isinstance(block, SecondOrderStages) and block.second_order
 
 

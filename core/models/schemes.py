@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 GAMMA = 1.0 - math.sqrt(0.5)
-BDF2_WEIGHT = 0.5 * (
-    1.0 + math.sqrt(2.0)
-)  # y* = BDF2_WEIGHT y_1 - (BDF2_WEIGHT - 1) y_0 in the second stage of TR-BDF2
+# In the second stage of TR-BDF2 y* = BDF2_WEIGHT y_1 - (BDF2_WEIGHT - 1) y_0.
+BDF2_WEIGHT = 0.5 * (1.0 + math.sqrt(2.0))
 START = 1.0 / 16.0  # of a step: the short backward Euler steps that estimate the acceleration where it is not known
 
 
@@ -33,9 +32,7 @@ class Scheme(NamedTuple):
     name: str
     length: float  # of an implicit stage, in steps
     ends: tuple[float, ...] = (1.0,)  # the part of the step that is over at the end of each stage
-    carried: tuple[tuple[float, ...], ...] = (
-        (),
-    )  # of each stage: weights of earlier stages' derivatives, in stage lengths
+    carried: tuple[tuple[float, ...], ...] = ((),)  # of each stage: weights of earlier stages' derivatives, in lengths
     explicit: tuple[float, ...] = ()  # of each stage: what is added to the weight of the derivative at the step's start
     extrapolated: bool = False  # the step goes twice as far as its last stage
     watched: bool = False  # a step that gains energy from nowhere is rejected, see `ladder.py`
@@ -56,6 +53,26 @@ TABLE = (
     Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="tr-bdf2", conditional=True),
     Scheme("semi-implicit euler", 1.0, fall_back="backward euler"),
 )  # fmt: skip
+
+
+class Stage(NamedTuple):
+    """One implicit stage of a coupled step: a backward Euler step of length g h from a shifted start, see `Scheme`."""
+
+    end: float = 1.0  # the part of the step that is over at its end
+    carried: float = 0.0  # weight of the derivative at the end of the stage before; zero: this is the first stage
+    explicit: float = 0.0  # what is added to the weight of the derivative at the step's start
+
+
+WHOLE_STEP = Stage()  # that of backward Euler
+
+
+def stages_of(scheme: Scheme) -> tuple[Stage, ...]:
+    """The stages of a scheme of at most two, in order."""
+    assert len(scheme.ends) <= 2
+    explicit = scheme.explicit or (0.0,) * len(scheme.ends)
+    carried = [weights[-1] if weights else 0.0 for weights in scheme.carried]
+    return tuple(Stage(*row) for row in zip(scheme.ends, carried, explicit, strict=True))
+
 
 NUMBER = {scheme.name: number for number, scheme in enumerate(TABLE)}
 BACKWARD_EULER, SDIRK2, TR_BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["tr-bdf2"]

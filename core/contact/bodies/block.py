@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...describe.body import Body
 from ...errors import Array
 from ...models.protocol import Energies
+from ...models.schemes import WHOLE_STEP, Stage
 from ...models.state_of_rods import pack, unpack
 from .rotation import cross_matrix, exponential, logarithm, logarithm_rate, orthonormal
 
@@ -123,20 +124,26 @@ class BodyBlock:
         for kept, now in zip(self._saved, self.state, strict=True):
             now[chosen] = kept[chosen]
 
-    def begin(self, chosen: Ints, h: float, at: float, explicit: float = 0.0) -> None:
-        """A stage of length h from the state, to a guess of where it ends. `at`: the part of the step that is then over;
-        kinematic bodies have gone as much of their way. `explicit`: weight of the derivatives at the start."""
+    def begin(self, chosen: Ints, h: float, stage: Stage = WHOLE_STEP) -> None:
+        """A stage of length h, to a guess of where it ends: from the state, or in a second stage from the end of the first.
+        Kinematic bodies have gone their part of the way."""
+        if stage.carried > 0.0:
+            self._start_second_stage(chosen, h, stage.carried, stage.explicit)
+        else:
+            self._start_step(chosen, stage.explicit * h)
+        self._guess(chosen, h, stage.end)
+
+    def _start_step(self, chosen: Ints, ahead: float) -> None:
+        """From the state, carried `ahead` by its derivatives."""
         x, rotation, v, w, a = self.state
-        ahead = explicit * h
         self._l0[chosen] = self.momentum()[chosen]
         self._x[chosen] = x[chosen] + ahead * v[chosen]
         self._v[chosen] = v[chosen] + ahead * a[chosen, :3]
         self._rotation[chosen] = exponential(ahead * w[chosen]) @ rotation[chosen]
         self._l[chosen] = self._l0[chosen] + ahead * a[chosen, 3:]
-        self._guess(chosen, h, at)
 
-    def begin_second_stage(self, chosen: Ints, h: float, carried: float, explicit: float, at: float) -> None:
-        """From the end of a stage to the next one of the same length, with weights of the derivatives as in `schemes.py`."""
+    def _start_second_stage(self, chosen: Ints, h: float, carried: float, explicit: float) -> None:
+        """From the end of a stage of the same length."""
         self._end_stage(chosen, h)
         x, rotation, v, w, _a = self.state
         x0, r0, v0, before = self._saved.x[chosen], self._saved.rotation[chosen], self._saved.v[chosen], self._x[chosen]
@@ -149,7 +156,6 @@ class BodyBlock:
         self._x[chosen] = before + carried * (x[chosen] - before) + explicit * (before - x0)
         self._v[chosen] = speed + carried * (v[chosen] - speed) + explicit * (speed - v0)
         self._l[chosen] = start + carried * (momentum - start) + explicit * (start - self._l0[chosen])
-        self._guess(chosen, h, at)
 
     def _guess(self, chosen: Ints, h: float, at: float) -> None:
         x, rotation, _v, _w, a = self.state

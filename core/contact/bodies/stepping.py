@@ -17,7 +17,7 @@ from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
 from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
-from ...models.schemes import START, TABLE, TR_BDF2
+from ...models.schemes import BACKWARD_EULER, START, TABLE, TR_BDF2, WHOLE_STEP, Stage, stages_of
 from .attached import Edges, find_assemblies, find_places, make_ties
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Place = Callable[[float], None]  # sends what is prescribed to where it is at a part of the step
 
-SECOND_ORDER = TABLE[TR_BDF2]
+FIRST_ORDER, SECOND_ORDER = TABLE[BACKWARD_EULER], TABLE[TR_BDF2]
 FALL_BACK_LEVEL = 2  # halvings from which on a step that fails is tried by backward Euler
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
@@ -106,6 +106,10 @@ class BodySteps:
         if self._elsewhere[self.assemblies.of_tie[tie]]:
             return False
         self.ties.conditions[tie], self.unused[tie], self.forces[tie] = 0, 1.0, 0.0
+        self._bodies.state.a[self.ties.body[tie]] = 0.0
+        block = self._blocks[self.places.block[tie]]
+        if takes_second_order(block):
+            self._more(self.places.block[tie]).forget_acceleration(int(self.places.rod[tie]))
         return True
 
     def elsewhere(self) -> Flags:
@@ -189,9 +193,7 @@ class BodySteps:
         self._tolerance = START * START * tolerance
         for k in (1, 2):
             self._save(chosen)
-            for number, rods in chosen.rods:
-                self._more(number).begin_stage(rods, START * h, self._around.air_density, k * START)
-            bodies.begin(chosen.bodies, START * h, k * START)
+            self._begin(chosen, START * h, Stage(k * START))
             failed |= self._minimise(chosen, START * h) & missing
             for number, rods in chosen.rods:
                 self._more(number).finish(rods, False, True)
@@ -212,32 +214,30 @@ class BodySteps:
         self._kept[chosen.ties] = self.forces[chosen.ties]
         self.edges.begin()
 
-    def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
-        chosen, bodies = self.selection(which), self._bodies
-        stage, at = (SECOND_ORDER.length * h, SECOND_ORDER.ends[0]) if second_order else (h, 1.0)
-        carried, (first, then) = SECOND_ORDER.carried[1][0], SECOND_ORDER.explicit
-        self._save(chosen)
+    def _begin(self, chosen: Selection, h: float, stage: Stage) -> None:
         for number, rods in chosen.rods:
-            if second_order:
-                self._more(number).begin_stage(rods, stage, self._around.air_density, at, explicit=first)
+            if stage == WHOLE_STEP:
+                self._blocks[number].begin(rods, h, self._around.air_density)
             else:
-                self._blocks[number].begin(rods, stage, self._around.air_density)
-        bodies.begin(chosen.bodies, stage, at, first if second_order else 0.0)
-        failed = self._minimise(chosen, stage) & which
-        self._impulse[chosen.ties] = (h - stage if second_order else h) * self._wrenches(chosen)
-        if second_order:
-            for number, rods in chosen.rods:
-                self._more(number).begin_second_stage(rods, carried, then)
-            bodies.begin_second_stage(chosen.bodies, stage, carried, then, 1.0)
-            failed |= self._minimise(chosen, stage) & which
-            self._impulse[chosen.ties] += stage * self._wrenches(chosen)
+                self._more(number).begin(rods, h, self._around.air_density, stage=stage)
+        self._bodies.begin(chosen.bodies, h, stage)
+
+    def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
+        chosen, bodies, scheme = self.selection(which), self._bodies, SECOND_ORDER if second_order else FIRST_ORDER
+        length, failed = scheme.length * h, np.zeros_like(which)
+        self._save(chosen)
+        self._impulse[chosen.ties] = 0.0
+        for stage in stages_of(scheme):
+            self._begin(chosen, length, stage)
+            failed |= self._minimise(chosen, length) & which
+            self._impulse[chosen.ties] += (length if stage.end == 1.0 else h - length) * self._wrenches(chosen)
         good = self.selection(which & ~failed)
         for number, rods in good.rods:
             if takes_second_order(self._blocks[number]):
                 self._more(number).finish(rods, False, True)
             else:
                 self._blocks[number].finish(rods)
-        bodies.finish(good.bodies, stage)
+        bodies.finish(good.bodies, length)
         np.add.at(self.impulse, self.ties.body[good.ties], self._impulse[good.ties])
         if failed.any():
             self._recall(self.selection(failed))
@@ -258,7 +258,7 @@ class BodySteps:
         for number, rods in chosen.rods:
             self._blocks[number].begin(rods, h, self._around.air_density, True)
             self._blocks[number].finish(rods, True)
-        self._bodies.begin(chosen.bodies, h, 1.0)
+        self._bodies.begin(chosen.bodies, h)
         led = chosen.bodies[self._bodies.kinematic[chosen.bodies]]
         self._bodies.finish(led, h)
         self._bodies.rollback(chosen.free)

@@ -14,9 +14,9 @@ from ..held_frames import FRAMED, FREE_END
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import WHOLE, Edges, Energies, Pushes, Work
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, LENGTH, NUMBER
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
-from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
+from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, State, Step, linear_of
 from .build import build
 from .contacts import respond
 from .coupled import (
@@ -43,6 +43,7 @@ SOLVERS = {
 
 class CompactBlock:
     solver = "elimination"  # of Newton's linear systems in free steps; the iterative ones are the paper's
+    second_order = True  # of coupled steps
     exact = True  # use the Hessian term dropped by the paper where the matrix is positive definite with it
 
     def __init__(
@@ -79,6 +80,7 @@ class CompactBlock:
         self._tolerance = tolerance
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
+        self._implicit = False  # how that stage predicts spin
         self._measured = False  # the log's energies and the directors belong to the current state
         self._sample_scratch = np.zeros((len(b.state.x), 4))
         self._originals: Originals | None = None  # allocated when first needed
@@ -265,11 +267,22 @@ class CompactBlock:
         put_rods(self.arrays.state, self._starts, chosen, state)
         self._measured = False
 
-    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False, stage: Stage = WHOLE_STEP) -> None:
         b = self.arrays
-        self._stage = h
+        self._stage, self._implicit = h, stage.explicit > 0.0
         self._measured = False
-        self._share(lambda first, last, piece: begin_rods(b, chosen, h, air_density, still, first, last), chosen)
+        self._share(lambda first, last, piece: begin_rods(b, chosen, h, air_density, still, stage, first, last), chosen)
+
+    def knows_acceleration(self, chosen: Ints) -> Flags:
+        return np.asarray(self.arrays.state.consistent[chosen] > 0.0)
+
+    def forget_acceleration(self, rod: int) -> None:
+        self.arrays.state.consistent[rod] = 0.0
+
+    def restore_with_acceleration(self, chosen: Ints, state: Sequence[Array]) -> None:
+        found = State(*self.copy(chosen))
+        was = State(*state)
+        self.restore(chosen, was._replace(a=found.a, strain_rate=found.strain_rate, consistent=found.consistent))
 
     def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         b, h = self.arrays, self._stage
@@ -311,9 +324,9 @@ class CompactBlock:
         b = self.arrays
         self._share(lambda first, last, piece: retreat_rods(b, chosen, sizes, first, last), chosen)
 
-    def finish(self, chosen: Ints, creep: bool = False) -> None:
-        b, h = self.arrays, self._stage
-        self._share(lambda first, last, piece: finish_rods(b, chosen, h, creep, first, last), chosen)
+    def finish(self, chosen: Ints, creep: bool = False, smooth: bool = False) -> None:
+        b, h, implicit = self.arrays, self._stage, self._implicit
+        self._share(lambda first, last, piece: finish_rods(b, chosen, h, creep, smooth, implicit, first, last), chosen)
         self._measured = False
         if creep:
             b.log.report[chosen, FAILURES] += 1.0

@@ -17,12 +17,11 @@ from ..alteration import Factors, Originals, strain_factors
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import Energies, Pushes, Work, in_one_piece
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, LENGTH, NUMBER
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Arrays, Scratch, Step, for_coupling
 from .coupled import (
     begin_nets,
-    begin_second_stages,
     copy_states,
     finish_nets,
     linearise_nets,
@@ -152,29 +151,10 @@ class ElasticBlock:
         )  # fmt: skip
         return [start if len(array) else 0 * start for array, start in zip(state, starts, strict=True)]
 
-    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
-        self.begin_stage(chosen, h, air_density, 1.0, still)
-
-    def begin_stage(
-        self,
-        chosen: Ints,
-        h: float,
-        air_density: float,
-        at: float,
-        still: bool = False,
-        explicit: float = 0.0,
-    ) -> None:
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False, stage: Stage = WHOLE_STEP) -> None:
         c = self._at_once()
         self._stage = h
-        self._share(
-            lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, explicit, first, last), chosen
-        )
-
-    def begin_second_stage(self, chosen: Ints, carried: float, explicit: float) -> None:
-        c, h = self._at_once(), self._stage
-        self._share(
-            lambda first, last, piece: begin_second_stages(c, chosen, h, carried, explicit, first, last), chosen
-        )
+        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, stage, first, last), chosen)
 
     def forget_acceleration(self, rod: int) -> None:
         """After a discontinuity: the next step estimates the acceleration anew."""

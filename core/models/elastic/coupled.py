@@ -11,6 +11,7 @@ import math
 
 from ...compile.jit import kernel, part
 from ...errors import Array, Flags, Ints
+from ..schemes import Stage
 from .arrays import Arrays, Scratch
 from .evaluate import evaluate
 from .geometry import measure, rebase, update_geometry
@@ -60,20 +61,20 @@ def copy_rows(start: Ints, chosen: Ints, source: Array, target: Array) -> None:
 
 @kernel
 def begin_nets(
-    n: Arrays, chosen: Ints, h: float, air_density: float, still: bool, part_over: float, explicit: float, begin: int,
-    stop: int,
+    n: Arrays, chosen: Ints, h: float, air_density: float, still: bool, stage: Stage, begin: int, stop: int
 ) -> None:  # fmt: skip
-    """Takes nets chosen[begin:stop] back to their saved state and forward to an initial guess of where they will be after a stage
-    of length h; with `still` only what is held goes on. Then a part of the step is over. `explicit` is the weight of the
-    derivatives at the start (see `models/schemes.py`)."""
+    """Takes nets chosen[begin:stop] to an initial guess of where they will be after a stage of length h: from their saved state, or
+    in a second stage from where they are. With `still` only what is held goes on."""
     for at in range(begin, stop):
-        _begin_net(n, chosen[at], h, air_density, still, part_over, explicit)
+        if stage.carried > 0.0:
+            _begin_second_stage(n, chosen[at], h, stage.carried, stage.explicit)
+        else:
+            _begin_net(n, chosen[at], h, air_density, stage.explicit)
+        _choose_guess(n, chosen[at], h, still, stage.end)
 
 
 @part
-def _begin_net(
-    n: Arrays, r: int, h: float, air_density: float, still: bool, part_over: float, explicit: float
-) -> None:  # fmt: skip
+def _begin_net(n: Arrays, r: int, h: float, air_density: float, explicit: float) -> None:
     q, v, a, stage = n.state.q, n.state.v, n.state.a, n.stage
     copy_state(n.graph, n.material, n.saved, n.state, r)
     add_load(n, r, 1.0)
@@ -88,17 +89,6 @@ def _begin_net(
             add_strain_rates(n, r, explicit * h)
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
         n.system.base[k] = q[k]
-    _choose_guess(n, r, h, still, part_over)
-
-
-@kernel
-def begin_second_stages(
-    n: Arrays, chosen: Ints, h: float, carried: float, explicit: float, begin: int, stop: int
-) -> None:  # fmt: skip
-    """From the end of a stage to an initial guess of where the next one, the last, ends; `carried` is the weight of the derivatives
-    at the end of the first stage, `explicit` what is added to that of the derivatives at the start (see `models/schemes.py`)."""
-    for at in range(begin, stop):
-        _begin_second_stage(n, chosen[at], h, carried, explicit)
 
 
 @part
@@ -112,7 +102,6 @@ def _begin_second_stage(n: Arrays, r: int, h: float, carried: float, explicit: f
         stage.v[k] += carried * h * a[k] + explicit * (stage.v[k] - n.saved.v[k])
         n.system.base[k] = q[k]
     carry_strains(n.graph, stage, n.geometry, r, carried)
-    _choose_guess(n, r, h, False, 1.0)
 
 
 @part
