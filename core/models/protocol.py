@@ -86,6 +86,19 @@ class Edges(NamedTuple):
     joined: NDArray[np.int64] = np.zeros((0, 2), np.int64)
 
 
+class FreeSteps(NamedTuple):
+    """Steps of all rods of a block that touch nothing, and what acts on them."""
+
+    h: float  # s, length of a step
+    number: int  # of steps
+    forces: Array  # (N, 3) N, on the sample points
+    wind: Array  # (3,) m/s
+    air_density: float  # kg/m3
+    drag_rate: Array  # (R,) 1/s: drag in proportion to mass, relative to the wind
+    calm: bool = False  # use the most dissipative integrator, to find a state of rest
+    skip: NDArray[np.bool_] | None = None  # (R,) rods that take no step
+
+
 class ModelBlock(Protocol):
     """All rods of one model in a scene. The sample points of rod r are the rows sample_start[r] ... of all arrays.
 
@@ -127,21 +140,8 @@ class ModelBlock(Protocol):
     def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
         """Writes the force of gravity on each sample point, times `share`: (N, 1), or (1, 1) for all points."""
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: NDArray[np.bool_] | None = None,
-    ) -> None:
-        """Takes `count` steps of h seconds under forces (N, 3) N and air, without contact and bodies, with all rods except those in
-        `skip` (R,).
-
-        Never raises. The motion of holds spans all steps. `calm`: use the most dissipative integrator, to find a state of rest."""
+    def free_steps(self, steps: FreeSteps) -> None:
+        """Takes steps under forces and air, without contact and bodies. Never raises. The motion of holds spans all steps."""
 
     def solve(self, generalized: Array) -> None:
         """Applies the inverse of the matrix of the last step, in place."""
@@ -363,10 +363,9 @@ class CarriesBodies(Protocol):
         which rods (R,) `step_carried` steps from now on. `bodies` is the BodyBlock of contact/bodies; the impulses of the
         attachments are added to `impulse` (B, 6)."""
 
-    def step_carried(
-        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
-    ) -> None:
-        """Takes one step of h seconds with these rods and their bodies. Kinematic bodies are moved later, with all others."""
+    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
+        """Takes one step with these rods and their bodies, which the air brakes at `body_drag` (1/s). Kinematic bodies are moved
+        later, with all others."""
 
 
 def takes_second_order(block: object) -> bool:

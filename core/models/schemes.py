@@ -38,7 +38,6 @@ class Scheme(NamedTuple):
     watched: bool = False  # a step that gains energy from nowhere is rejected, see `ladder.py`
     fall_back: str = ""  # the scheme to try where this one fails
     shortest: float = 1.0  # failed steps are halved down to this part before the fall-back is tried
-    conditional: bool = False  # may gain energy without bound: only used where its energy can be watched
 
 
 TABLE = (
@@ -50,7 +49,7 @@ TABLE = (
         "tr-bdf2", GAMMA, (2.0 * GAMMA, 1.0), ((), (BDF2_WEIGHT,)), explicit=(1.0, BDF2_WEIGHT - 1.0), watched=True,
         fall_back="backward euler", shortest=0.25,
     ),
-    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="tr-bdf2", conditional=True),
+    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="tr-bdf2"),
     Scheme("semi-implicit euler", 1.0, fall_back="backward euler"),
 )  # fmt: skip
 
@@ -86,7 +85,6 @@ ENDS = np.array([scheme.ends + (1.0,) * (_MOST - len(scheme.ends)) for scheme in
 CARRIED = np.zeros((len(TABLE), _MOST, _MOST))
 EXPLICIT = np.array([scheme.explicit + (0.0,) * (_MOST - len(scheme.explicit)) for scheme in TABLE])
 SHORTEST = np.array([scheme.shortest for scheme in TABLE])
-CONDITIONAL = np.array([scheme.conditional for scheme in TABLE])
 EXTRAPOLATED = np.array([scheme.extrapolated for scheme in TABLE])
 WATCHED = np.array([scheme.watched for scheme in TABLE])
 FALL_BACK = np.array([NUMBER.get(scheme.fall_back, -1) for scheme in TABLE])

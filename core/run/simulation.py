@@ -209,6 +209,7 @@ class Simulation:
             others = model_names(lambda one: one.alteration)
             raise TendrilError("rod", model, f"rods of this model stay as they were made: choose one of {others}")
         block.alter(k, factors)
+        self._around.damp(number, factors.damping)
         if isinstance(block, Grows):
             self._world.growing[block_number] = block
         self._factors[number] = factors

@@ -8,7 +8,7 @@ from compact_probe import random_rod
 from plain_rods import circle, fitted_order, helix, line, made_of, plain_rod, weightless
 from tendril.core import Material, Rod, Scene, Simulation, TendrilError
 from tendril.core.describe.shapes import Plane, Sphere
-from tendril.core.models.protocol import Pushes
+from tendril.core.models.protocol import FreeSteps, Pushes
 
 RUBBER = Material(young_modulus=1e6, density=1000.0)
 
@@ -184,7 +184,7 @@ def begun(closed: bool, pinned: tuple[int, ...] = ()) -> tuple:
     forces = np.zeros((n, 3))
     block.weight(scene.gravity, forces)
     block.save(np.array([0]))
-    block.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False, np.array([True]))
+    block.free_steps(FreeSteps(0.01, 1, forces, np.zeros(3), 0.0, np.zeros(1), skip=np.array([True])))
     block.begin(np.array([0]), 0.01, 0.0)
     return block, forces, n
 
@@ -199,7 +199,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool, pinned: t
     coupled, forces, n = begun(closed, pinned)
     free, _, _ = begun(closed, pinned)
     free.rollback(np.array([0]))
-    free.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False)
+    free.free_steps(FreeSteps(0.01, 1, forces, np.zeros(3), 0.0, np.zeros(1)))
     chosen, longest = np.array([0]), np.ones(1)
     for _ in range(30):
         coupled.linearise(chosen, no_pushes(n), np.zeros(1))

@@ -14,7 +14,7 @@ from tendril.core.contact.known_forces import make_forces
 from tendril.core.contact.rod_contacts import rod_contacts
 from tendril.core.contact.shape_contacts import shape_contacts
 from tendril.core.describe.shapes import Collider, Plane
-from tendril.core.models.protocol import Pushes
+from tendril.core.models.protocol import FreeSteps, Pushes
 
 STIFFNESS, KNOWN = 50.0, 30.0
 
@@ -191,11 +191,11 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     h = 0.01
     wind = np.zeros(3)
     free, forces = block()
-    free.free_steps(h, 1, forces, wind, 0.0, 0.0, False)
+    free.free_steps(FreeSteps(h, 1, forces, wind, 0.0, np.zeros(1)))
     coupled, forces = block()
     chosen, n = np.array([0]), len(forces)
     coupled.save(chosen)
-    coupled.free_steps(h, 1, forces, wind, 0.0, 0.0, False, np.array([True]))
+    coupled.free_steps(FreeSteps(h, 1, forces, wind, 0.0, np.zeros(1), skip=np.array([True])))
     coupled.begin(chosen, h, 0.0)
     pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))
     longest = np.ones(1)
@@ -246,7 +246,7 @@ def test_mobility_is_the_response_to_a_force() -> None:
     block = sim.blocks[0]
     n, h, chosen = 11, 0.01, np.array([0])
     block.save(chosen)
-    block.free_steps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, 0.0, False, np.array([True]))
+    block.free_steps(FreeSteps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, np.zeros(1), skip=np.array([True])))
     block.begin(chosen, h, 0.0)
     mobility = np.zeros((n, 6))
     block.estimate_mobility(chosen, mobility)

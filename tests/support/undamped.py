@@ -45,7 +45,7 @@ def _turning(sim: Simulation) -> float:
 def pendulum(model: str, preset: str, substeps: int = 4, angle: float = 57.0) -> Simulation:
     """A rope of 1 m, pinned at its start and released in a straight line, degrees from the vertical."""
     a, s = np.radians(angle), np.linspace(0.0, 1.0, 41)
-    material = replace(Material.preset(preset), damping_time=0.0, shear_modulus=None)
+    material = replace(Material.preset(preset), damping_time=0.0, swing_time=0.0, shear_modulus=None)
     scene = Scene()
     points = np.stack([np.sin(a) * s, 0.0 * s, -np.cos(a) * s], axis=1)
     scene.pin(scene.add(Rod.from_points(points, radius=0.005, material=material), model), "start")

@@ -20,7 +20,7 @@ STEEL = Material(2e11, 7850.0)
 
 
 def undamped(preset: str) -> Material:
-    return replace(Material.preset(preset), damping_time=0.0, shear_modulus=None)
+    return replace(Material.preset(preset), damping_time=0.0, swing_time=0.0, shear_modulus=None)
 
 
 def straight(length: float, segments: int, direction: tuple[float, float, float]) -> np.ndarray:

@@ -75,7 +75,7 @@ class Forces(NamedTuple):
     loaded: Flags  # (R,) whether any force acts on sample points
     drag: Array  # (S, 6) kg/s
     wind: Array  # (3,) m/s
-    drag_rate: Array  # (1,) 1/s
+    drag_rate: Array  # (R,) 1/s
 
 
 class Stage(NamedTuple):

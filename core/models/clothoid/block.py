@@ -10,7 +10,7 @@ from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors
-from ..protocol import WHOLE, Energies, Pushes, Work, in_one_piece
+from ..protocol import WHOLE, Energies, FreeSteps, Pushes, Work, in_one_piece
 from ..report import take_work
 from ..schemes import BACKWARD_EULER, NUMBER
 from ..state_of_rods import pack, unpack
@@ -163,26 +163,17 @@ class ClothoidBlock(CoupledSteps):
         self.arrays.forces.gravity[:] = gravity * (share if len(share) == 1 else share[self.sample_start[:-1]])
         self._sample_weight[:] = out
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         self._place_grown()  # only now, because contact needs the previous positions; growth causes no drag
         b = self.arrays
         # Gravity acts along the whole curve (by series or Gauss points), not at the sample points.
-        b.forces.load[:] = point_forces - self._sample_weight
-        b.forces.wind[:] = wind
-        b.forces.drag_rate[0] = drag_rate
-        self._h = h
-        scheme = BACKWARD_EULER if calm else self._scheme
-        self._run(Step(h, count, scheme, air_density, self._tolerance), self._none if skip is None else skip)
+        b.forces.load[:] = steps.forces - self._sample_weight
+        b.forces.wind[:] = steps.wind
+        b.forces.drag_rate[:] = steps.drag_rate
+        self._h = steps.h
+        scheme = BACKWARD_EULER if steps.calm else self._scheme
+        step = Step(steps.h, steps.number, scheme, steps.air_density, self._tolerance)
+        self._run(step, self._none if steps.skip is None else steps.skip)
 
     def _run(self, step: Step, skip: Flags) -> None:
         self._apply_growth()

@@ -95,7 +95,7 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
         state=started,
         saved=state(),
         holds=Holds(zeros(2, rods, 3), np.tile(np.eye(3), (2, rods, 1, 1))),
-        forces=Forces(zeros(rods, 3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
+        forces=Forces(zeros(rods, 3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(rods)),
         stage=make_stage(len(gauss.element), started),
         geometry=make_geometry(len(gauss.element), s),
         log=Log(zeros(rods, 4), zeros(rods, 5)),

@@ -41,7 +41,7 @@ def add_impulse(b: Arrays, r: int, at: Vector, time: float, samples: Array, h: f
     """Adds the impulse of gravity, loads and drag within `time` to out (6,), at the current points. The sample points move with
     their velocities, or with h > 0 from `samples` (S, 4) within h."""
     gauss, forces, x, v, y = b.gauss, b.forces, b.geometry.x, b.geometry.v, b.state.x
-    gravity, rate = forces.gravity[r], forces.drag_rate[0]
+    gravity, rate = forces.gravity[r], forces.drag_rate[r]
     for p in range(gauss.start[r], gauss.start[r + 1]):
         span = b.state.length[gauss.element[p]]
         m = time * gauss.mass[p, 0] * span

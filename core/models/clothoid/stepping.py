@@ -230,16 +230,16 @@ def update_forces(b: Arrays, r: int, sample_mass: Array, air_density: float) -> 
     for i in range(first, end):
         for c in range(4):
             b.stage.sample_x[i, c] = state.x[i, c]
-    loaded = air_density > 0.0 or forces.drag_rate[0] > 0.0
+    loaded = air_density > 0.0 or forces.drag_rate[r] > 0.0
     if loaded:
         cylinder_drag(
-            b.samples.radii, sample_mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[0], forces.drag,
+            b.samples.radii, sample_mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[r], forces.drag,
             first, end, False,
         )  # fmt: skip
     for i in range(first, end):
         for c in range(3):
             loaded = loaded or forces.load[i, c] != 0.0
-        if not (air_density > 0.0 or forces.drag_rate[0] > 0.0):
+        if not (air_density > 0.0 or forces.drag_rate[r] > 0.0):
             for c in range(6):
                 forces.drag[i, c] = 0.0
     forces.loaded[r] = loaded

@@ -12,7 +12,7 @@ from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
 from ..held_frames import FRAMED, FREE_END
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
-from ..protocol import WHOLE, Edges, Energies, Pushes, Work
+from ..protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work
 from ..report import FAILURES, ITERATIONS, take_work
 from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
@@ -204,24 +204,14 @@ class CompactBlock:
 
     # -- Free steps
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         b = self.arrays
-        b.forces.force[:] = point_forces
-        b.forces.wind[:] = wind
-        b.forces.drag_rate[0] = drag_rate
-        scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h * LENGTH[scheme]
-        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
+        b.forces.force[:] = steps.forces
+        b.forces.wind[:] = steps.wind
+        b.forces.drag_rate[:] = steps.drag_rate
+        scheme = BACKWARD_EULER if steps.calm else self._scheme
+        self._stage = steps.h * LENGTH[scheme]
+        self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
         b = self.arrays

@@ -85,7 +85,7 @@ def begin_rods(
             begin_stage(rods, state, geometry, b.stage, r, stage.explicit * h)
             reset_turns(rods, geometry, r)
         save_base(rods, state, system.base_q, system.base_root, r)
-        aim_sections(rods, b.stage, state.a, b.forces.drag_rate[0], r, h, stage.explicit > 0.0)
+        aim_sections(rods, b.stage, state.a, b.forces.drag_rate[r], r, h, stage.explicit > 0.0)
         place_held(rods, b.holds, b.frames, geometry, state, r, stage.end)
         # Where contact blocks the extrapolated motion, the previous position is the better initial guess.
         rest = _guess(b, r, h, 0.0)

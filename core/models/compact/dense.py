@@ -31,7 +31,7 @@ def potential_at(b: Arrays, r: int, h: float, penalty: float, x: Array, exact: b
     system there."""
     displace(b.rods, b.state, b.geometry, b.system.base_q, b.system.base_root, x, 1.0, r)
     turn_edges(b.rods, b.geometry, r)
-    aim_sections(b.rods, b.stage, b.state.a, b.forces.drag_rate[0], r, h, False)
+    aim_sections(b.rods, b.stage, b.state.a, b.forces.drag_rate[r], r, h, False)
     potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, penalty, exact)
     return add_constraint_potential(b.rods, b.geometry, b.state, potential, r, penalty)
 

@@ -102,7 +102,7 @@ def update_drag(rods: Rods, forces: Forces, state: State, air_density: float, r:
     for i in range(begin, rods.start[r + 1]):
         if i + 1 == rods.start[r + 1] or not rods.edge[i] or rods.fork[i] >= 0:
             cylinder_drag(
-                rods.radii, rods.mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[0], forces.drag,
+                rods.radii, rods.mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[r], forces.drag,
                 begin, i + 1, rods.closed[r],
             )  # fmt: skip
             begin = i + 1

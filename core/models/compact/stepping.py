@@ -155,7 +155,7 @@ def _solve_stage(b: Arrays, step: Step, r: int, h: float, at: float, implicit: b
     """A stage of length h, after its start was set; prescribed motion advances to the fraction `at`. For `implicit` see
     `predicted_spin`."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
-    aim_sections(rods, stage, state.a, b.forces.drag_rate[0], r, h, implicit)
+    aim_sections(rods, stage, state.a, b.forces.drag_rate[r], r, h, implicit)
     save_base(rods, state, system.base_q, system.base_root, r)
     place_held(rods, b.holds, b.frames, geometry, state, r, at)
     guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)

@@ -15,7 +15,7 @@ from ...compile.workers import Workers
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
-from ..protocol import Energies, Pushes, Work, in_one_piece
+from ..protocol import Energies, FreeSteps, Pushes, Work, in_one_piece
 from ..report import FAILURES, ITERATIONS, take_work
 from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
@@ -80,24 +80,14 @@ class ElasticBlock:
 
     # Free steps -----------------------------------------------------------------------------------------------------
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         forces = self.flat.forces
-        self.generalized_forces(point_forces, forces.force)
-        forces.wind[:] = wind
-        forces.drag_rate[0] = drag_rate
-        scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h * LENGTH[scheme]
-        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
+        self.generalized_forces(steps.forces, forces.force)
+        forces.wind[:] = steps.wind
+        forces.drag_rate[:] = steps.drag_rate
+        scheme = BACKWARD_EULER if steps.calm else self._scheme
+        self._stage = steps.h * LENGTH[scheme]
+        self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
         b, benches, fetched, scratch = self.flat, self._benches, self._fetched, self._scratch

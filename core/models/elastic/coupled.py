@@ -19,7 +19,6 @@ from .matrix import add_edges, enlarge_diagonal, factor_matrix, solve_matrix
 from .newton import predict_tension
 from .stages import (
     accept_iterate,
-    air_drag,
     break_overloaded,
     carry_strains,
     copy_state,
@@ -29,7 +28,7 @@ from .stages import (
     place_frames,
     place_held,
 )
-from .start import add_load, add_strain_rates
+from .start import add_loads, add_strain_rates, begin_loads
 
 FARTHEST = 0.7  # rotation of an edge in one iteration, about
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -69,17 +68,16 @@ def begin_nets(
         if stage.carried > 0.0:
             _begin_second_stage(n, chosen[at], h, stage.carried, stage.explicit)
         else:
-            _begin_net(n, chosen[at], h, air_density, stage.explicit)
+            _begin_net(n, chosen[at], h, h * (1.0 + stage.explicit) / stage.end, air_density, stage.explicit)
         _choose_guess(n, chosen[at], h, still, stage.end)
 
 
 @part
-def _begin_net(n: Arrays, r: int, h: float, air_density: float, explicit: float) -> None:
+def _begin_net(n: Arrays, r: int, h: float, step: float, air_density: float, explicit: float) -> None:
     q, v, a, stage = n.state.q, n.state.v, n.state.a, n.stage
     copy_state(n.graph, n.material, n.saved, n.state, r)
-    add_load(n, r, 1.0)
+    begin_loads(n, r, step, air_density)
     make_base(n.graph, n.material, n.state, n.holds, n.geometry, r, 0.0)
-    air_drag(n.graph, n.material, n.forces, q, v, r, air_density)
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
         stage.q[k], stage.v[k] = q[k] + explicit * h * v[k], v[k] + explicit * h * a[k]
     if n.material.damping_time[r] > 0.0:
@@ -312,7 +310,7 @@ def _finish_net(n: Arrays, r: int, h: float, creep: bool, smooth: bool) -> None:
         v[k] = 0.0 if creep else (q[k] - n.stage.q[k]) / h
         a[k] = (v[k] - n.stage.v[k]) / h if smooth and not creep else 0.0
     if smooth and not creep:
-        add_load(n, r, -1.0)
+        add_loads(n, r, -1.0)
     measure(n.graph, n.material, n.geometry, n.state, n.log.energy, r)
     accept_iterate(n.graph, n.state, n.geometry, r)
     break_overloaded(n, r)
