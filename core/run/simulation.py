@@ -44,8 +44,9 @@ class Simulation:
         engine: BodyEngine | None = None,
         contact: str = "coulomb",
     ) -> None:
-        """`integrator`: "sdirk2" (second order, unconditionally stable), "backward euler" (first order, dissipative), "midpoint"
-        (conserves energy, needs many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
+        """`integrator`: "tr-bdf2" (second order, L-stable, keeps spin and swing of stiff rods), "sdirk2" (the same, but of first order
+        on stiff rods), "backward euler" (first order, dissipative), "midpoint" (conserves energy, needs many substeps; not for all
+        models) or "semi-implicit euler" (cheap; for "clothoid").
         `tolerance`: of Newton's method, in segment lengths.
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.
