@@ -44,7 +44,7 @@ class Simulation:
         engine: BodyEngine | None = None,
         contact: str = "coulomb",
     ) -> None:
-        """`integrator`: "tr-bdf2" (second order, L-stable, keeps spin and swing of stiff rods), "sdirk2" (the same, but of first order
+        """`integrator`: "tr-bdf2" (second order, L-stable, keeps spin and swing of stiff rods), "sdirk2" (the same, but first order
         on stiff rods), "backward euler" (first order, dissipative), "midpoint" (conserves energy, needs many substeps; not for all
         models) or "semi-implicit euler" (cheap; for "clothoid").
         `tolerance`: of Newton's method, in segment lengths.

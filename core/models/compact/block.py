@@ -11,6 +11,7 @@ from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
 from ..held_frames import FRAMED, FREE_END
+from ..held_rows import HeldRows
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work
 from ..report import FAILURES, ITERATIONS, take_work
@@ -89,23 +90,15 @@ class CompactBlock:
         rows = [
             int((layout.edge if hold.kind == "edge" else layout.vertex)[number][hold.index]) for number, hold in holds
         ]
-        self._hold_rows = np.array(rows, dtype=np.int64)
-        self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
-        self._after = np.where(self._edge_holds, layout.edges.after[self._hold_rows], self._hold_rows)
-        self._sense = layout.sense[self._hold_rows]
-        # The rotation of a hold applies to its frame, and for an edge also to the half edge from its middle to its end.
-        self._tangent = b.holds.tangent[1, self._hold_rows].copy()
-        self._director = b.holds.director[1, self._hold_rows].copy()
-        place = b.holds.position[1]
-        self._half_edge = 0.5 * (place[self._after] - place[self._hold_rows]) if rows else np.zeros((0, 3))
+        kinds, held = [hold.kind for _, hold in holds], np.array(rows, dtype=np.int64)
+        after = np.where(np.array(kinds) == "edge", layout.edges.after[held], held)
+        self._held_rows = HeldRows(b.holds, kinds, rows, after, b.holds.position[1], layout.sense[held])
         self._update_geometry()
 
     # -- Positions, velocities and frames
 
     def hold_positions(self) -> Array:
-        """(H, 3) initial positions of the holds: the vertex, or the middle of the edge."""
-        x = self.arrays.holds.position[1, self._hold_rows]
-        return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
+        return self._held_rows.positions(self.arrays.holds.position[1])
 
     def positions(self) -> Array:
         return self.arrays.state.x
@@ -132,21 +125,12 @@ class CompactBlock:
         np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
-        b, rows = self.arrays, self._hold_rows
-        for array in b.holds:
-            array[0] = array[1]
-        edge = self._edge_holds
-        half = np.einsum("hij,hj->hi", rotations, self._half_edge)
-        b.holds.position[1, rows] = np.where(edge[:, None], positions - half, positions)
-        b.holds.position[1, self._after[edge]] = (positions + half)[edge]
-        b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
-        b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
-        b.holds.spin[1, rows] = spins * self._sense
+        self._held_rows.move(positions, rotations, spins)
         self._measured = False
 
     def release(self, hold: int) -> bool:
         """Releases a hold permanently. Returns False for holds of edges and of frames inside a rod, as in `der`."""
-        rods, row = self.arrays.rods, int(self._hold_rows[hold])
+        rods, row = self.arrays.rods, int(self._held_rows.row[hold])
         inside = rods.before[row] >= 0 and rods.edge[row]
         if rods.edge_framed[row] or (rods.joint[row] == FRAMED and inside):
             return False
