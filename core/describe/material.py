@@ -94,7 +94,7 @@ class Material:
     shear_modulus: float | None = None  # Pa
     damping_time: float = 0.0  # s, Kelvin-Voigt: stress = stiffness (strain + damping_time * strain rate)
     strands: float = 1.0
-    swing_time: float = 0.0  # s, in which friction between fibres or links makes a swing ten times smaller; 0: none
+    swing_time: float = 0.0  # s, in which friction makes a swing on a hold or body ten times smaller; 0: none
 
     def __post_init__(self) -> None:
         young = positive("young_modulus", self.young_modulus, "Pa")

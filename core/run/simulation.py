@@ -174,6 +174,7 @@ class Simulation:
             for k in (ids == number).nonzero()[0].tolist():
                 if not (isinstance(block, Releases) and block.release(k)):
                     raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
+        self._around.let_go(self.scene.holds[number].rod)
 
     def detach(self, attachment: AttachmentId) -> None:
         """Removes an attachment to a body for good. Not part of the state."""
@@ -182,6 +183,7 @@ class Simulation:
         if not self._bodies.steps.release(number):
             model = self.scene.entries[self.scene.attachments[number].rod].model
             raise TendrilError("attachment", attachment, f"rods of the model {model} do not let go of bodies")
+        self._around.let_go(self.scene.attachments[number].rod)
 
     def grow(self, rod: RodId, length: float | None = None, curvature: ArrayLike | None = None) -> None:
         """Gives a "clothoid" rod a new natural length (m), or new natural twist and curvatures (1/m): three numbers, or a row of

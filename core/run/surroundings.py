@@ -41,14 +41,18 @@ class Surroundings:
             k = counts[place.block]
             self._rods.append((place.block, slice(int(starts[k]), int(starts[k + 1]))))
             counts[place.block] += 1
-        # Friction within the rods brakes them in proportion to their mass, as air does, but not relative to the wind.
+        # Friction of rods that swing on something brakes them in proportion to mass, as air does, but not relative to the wind.
         self._own_drag = [np.zeros(len(block.sample_start) - 1) for block in blocks]  # (R,) 1/s
         self._still = [
             np.zeros_like(forces) for forces in self.forces
         ]  # N: what the wind would do through that drag, undone
         self._swing_drag = [swing_drag(entry.rod.swing_time) for entry in scene.entries]
-        for number_of_rod in range(len(self._swing_drag)):
-            self.damp(number_of_rod, 1.0)
+        self._damping = [1.0] * len(scene.entries)  # factors
+        self._anchors = [0] * len(scene.entries)  # holds and attachments of each rod
+        for anchor in (*scene.holds, *scene.attachments):
+            self._anchors[anchor.rod] += 1
+        for rod in range(len(scene.entries)):
+            self.damp(rod, 1.0)
         # (samples, 1) factor on gravity; None: 1
         self._gravity_weights: list[Array | None] = [None] * len(blocks)
         self._fields: list[tuple[tuple[int, ...] | None, Array]] = []  # rods, and the rows of their fields
@@ -120,10 +124,16 @@ class Surroundings:
                 still[:] = -(rates * masses[k])[:, None] * self.wind
 
     def damp(self, rod: RodId, factor: float) -> None:
-        """Multiplies the friction within a rod, as described, by a factor."""
+        """Multiplies the friction of a swinging rod, as described, by a factor."""
         block, rows = self._rods[rod]
         number = int(np.searchsorted(self._blocks[block].sample_start, rows.start, side="right")) - 1
-        self._own_drag[block][number] = factor * self._swing_drag[rod]
+        self._damping[rod] = factor
+        self._own_drag[block][number] = factor * self._swing_drag[rod] if self._anchors[rod] > 0 else 0.0
+
+    def let_go(self, rod: RodId) -> None:
+        """One of the rod's holds or attachments is gone. Without any it flies: friction within it can't slow it down."""
+        self._anchors[rod] -= 1
+        self.damp(rod, self._damping[rod])
 
     def free_steps(self, block: int, h: float, count: int, settling: bool, skip: Flags | None) -> FreeSteps:
         """Steps of a block under what acts on it; `settling`: nothing brakes it."""

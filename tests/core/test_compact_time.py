@@ -15,7 +15,7 @@ PENDULUMS = [("nylon rope", 4, 20.0), ("nylon rope", 32, 20.0), ("steel cable", 
 ORDERS = {
     "stick": (lambda n: spinning_stick("compact", 1.0, n), 12, (2, 4, 8)),
     "pendulum": (lambda n: pendulum("compact", "nylon rope", n), 12, (4, 8, 16)),
-    "dropped rope": (lambda n: pendulum("compact", "nylon rope", n, 90.0), 6, (8, 16, 32)),
+    "dropped rope": (lambda n: pendulum("compact", "nylon rope", n, 90.0), 6, (4, 8, 16)),
 }
 
 

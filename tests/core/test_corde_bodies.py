@@ -132,5 +132,5 @@ def test_what_it_cannot_do_is_refused() -> None:
     mixed.attach(mixed.add(line((0.1, 0.0, -0.3), (0.4, 0.0, -0.3))), "start", 0)
     with pytest.raises(TendrilError, match="other model"):
         Simulation(mixed)
-    with pytest.raises(TendrilError, match="rest"):
+    with pytest.raises(TendrilError, match="settle"):
         Simulation(scene_with()).settle()

@@ -157,6 +157,7 @@ class Arrays(NamedTuple):
     forces: Forces
     stage: Stage
     start_strain: Array  # (N, 2, 3) strains at the start of an attempt
+    first_load: Array  # (N, 3) N, the loads at the end of the first stage
     geometry: Geometry
     system: System
     log: Log
@@ -259,6 +260,7 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(rods), zeros(n, 3)),
         stage=zeros_of(Stage, (n, 3), q=(n, 4), v=(n, 6), aim=(n, 6), weight=(n, 2), strain=(n, 2, 3)),
         start_strain=zeros(n, 2, 3),
+        first_load=zeros(n, 3),
         geometry=zeros_of(
             Geometry, (n, 3), strain=(n, 2, 3), frame=(n, 4), gap=(rods, 3), turn=(n,), carry=(forks, 27)
         ),

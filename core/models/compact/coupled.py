@@ -47,10 +47,12 @@ from .stages import (
     aim_sections,
     begin_stage,
     copy_state,
+    extrapolate_loads,
     extrapolate_stage,
     guess,
     measure,
     place_held,
+    save_loads,
     save_strains,
     store_strain_rates,
     update_drag,
@@ -74,6 +76,7 @@ def begin_rods(
         first, end = rods.start[r], rods.start[r + 1]
         if stage.carried > 0.0:
             _end_stage(b, r, h, True)
+            save_loads(rods, state, b.first_load, r)
             extrapolate_stage(rods, state, b.kept, geometry, b.start_strain, b.stage, r, stage.explicit)
         else:
             copy_state(b.kept, state, first, end, r)
@@ -269,6 +272,8 @@ def finish_rods(
             update_velocities(rods, state, b.stage, b.forces, r, h, True, False)
         else:
             _end_stage(b, r, h, implicit)
+            if implicit:
+                extrapolate_loads(rods, state, b.first_load, r)
         if smooth and not creep:
             store_strain_rates(rods, state, b.geometry, b.stage, r, h)
             continue

@@ -11,11 +11,16 @@ from ...maths.geometry.frames import cross, dot, transport, unit
 from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
 from ...maths.linalg.small import get3, get4, put3, put4
 from ..held_frames import FRAMED, HeldFrames, Holds, place_frames
+from ..schemes import GAMMA
 from .arrays import Forces, Geometry, Rods, Stage, State
 from .kinematics import frame_quaternion, place, root_fixed
 
 FAST = 2.0  # rad per step
 OUT_OF_REACH = 1.0 + 1e-9  # relative to the rod's length: a hold beyond this distance can't be satisfied
+# Forces of constraints, in steps after the start of one: with TR-BDF2 those at the end of its first and second stage are these of
+# then, because velocities follow from positions by difference quotients. Between the two one extrapolates to the end.
+FORCES_OF_FIRST = 2.0 * GAMMA + ((1.0 - 2.0 * GAMMA) / 3.0 - 2.0 * GAMMA * GAMMA / 3.0) / GAMMA + 1.0 / 3.0
+FORCES_OF_SECOND = 2.0 / 3.0
 TAUT = 1.0 - 1e-4  # likewise: a rod pulled out of reach keeps this much slack, so that it can still carry its weight
 
 
@@ -275,6 +280,22 @@ def update_velocities(
                 load += forces.push[i, c]
             state.load[i, c] = load + state.hold_force[i, c] if rods.held[i] else load
     return good
+
+
+@part
+def save_loads(rods: Rods, state: State, loads: Array, r: int) -> None:
+    """Copies the loads at the end of the first stage to (N, 3)."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        put3(loads, i, get3(state.load, i))
+
+
+@part
+def extrapolate_loads(rods: Rods, state: State, first: Array, r: int) -> None:
+    """Loads at the end of a step of TR-BDF2, from those of its second stage and of the `first`."""
+    weight = (1.0 - FORCES_OF_SECOND) / (FORCES_OF_FIRST - FORCES_OF_SECOND)
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for c in range(3):
+            state.load[i, c] += weight * (first[i, c] - state.load[i, c])
 
 
 @part

@@ -29,10 +29,12 @@ from .stages import (
     aim_sections,
     begin_stage,
     copy_state,
+    extrapolate_loads,
     extrapolate_stage,
     guess,
     measure,
     place_held,
+    save_loads,
     save_strains,
     spin_energy,
     store_strain_rates,
@@ -146,8 +148,12 @@ def _attempt(b: Arrays, step: Step, r: int, done: float, piece: float, scheme: i
     begin_stage(rods, state, b.geometry, b.stage, r, GAMMA * h)
     if not _solve_stage(b, step, r, GAMMA * h, (done + 2.0 * GAMMA * piece) / step.steps, True):
         return False
+    save_loads(rods, state, b.first_load, r)
     extrapolate_stage(rods, state, b.saved, b.geometry, b.start_strain, b.stage, r, BDF2_WEIGHT - 1.0)
-    return _solve_stage(b, step, r, GAMMA * h, (done + piece) / step.steps, True)
+    if not _solve_stage(b, step, r, GAMMA * h, (done + piece) / step.steps, True):
+        return False
+    extrapolate_loads(rods, state, b.first_load, r)
+    return True
 
 
 @part
