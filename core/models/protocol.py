@@ -300,7 +300,7 @@ class SecondOrderStages(Protocol):
     short backward Euler steps that are undone find one, see `BodySteps` in contact/bodies/stepping.py. A second stage begins where
     Newton's method left the first one, and only once: to try it again, begin the step anew."""
 
-    second_order: bool  # False where a subclass does not support what it inherits
+    coupled_schemes: tuple[str, ...]  # those that it supports; none where a subclass does not support what it inherits
 
     def begin(
         self,
@@ -368,9 +368,9 @@ class CarriesBodies(Protocol):
         later, with all others."""
 
 
-def takes_second_order(block: object) -> bool:
+def takes_stages(block: object, scheme: str) -> bool:
     """Whether coupled steps of a block can have the stages of a scheme of second order."""
-    return isinstance(block, SecondOrderStages) and block.second_order
+    return isinstance(block, SecondOrderStages) and scheme in block.coupled_schemes
 
 
 def vertex_rows(block: ModelBlock) -> NDArray[np.int64]:

@@ -49,8 +49,8 @@ class Surroundings:
         self._swing_drag = [swing_drag(entry.rod.swing_time) for entry in scene.entries]
         self._damping = [1.0] * len(scene.entries)  # factors
         self._anchors = [0] * len(scene.entries)  # holds and attachments of each rod
-        for anchor in (*scene.holds, *scene.attachments):
-            self._anchors[anchor.rod] += 1
+        for held in [*(hold.rod for hold in scene.holds), *(one.rod for one in scene.attachments)]:
+            self._anchors[held] += 1
         for rod in range(len(scene.entries)):
             self.damp(rod, 1.0)
         # (samples, 1) factor on gravity; None: 1

@@ -25,16 +25,21 @@ def widest(sim: Simulation, frames: int) -> float:
     return max(abs(sim.step_frame().positions(0)[-1, 0]) for _ in range(frames))
 
 
+def peak(sim: Simulation, frames: int) -> float:
+    """J, the largest kinetic energy."""
+    return max(sim.step_frame().report.energies.kinetic for _ in range(frames))
+
+
 @pytest.mark.parametrize("model", MODELS)
-def test_the_energy_of_a_swing_falls(model: str) -> None:
-    """Of all models at once: the kinetic energy at the lowest point, compared with a rod without friction."""
-    fastest = []
+def test_a_swing_gets_smaller(model: str) -> None:
+    """Seen by the kinetic energy of one swing and of that a second later, compared with a rod without friction."""
+    left = []
     for swing_time in (0.0, 2.0):
         sim = swinging(model, swing_time)
-        fastest.append(max(sim.step_frame().report.energies.kinetic for _ in range(24)))
-        fastest.append(max(sim.step_frame().report.energies.kinetic for _ in range(12)))
-    assert fastest[2] < 0.9 * fastest[0]
-    assert fastest[3] / fastest[2] == pytest.approx(0.1 ** (2.0 * 0.75 / 2.0), rel=0.4)
+        first = peak(sim, 12)
+        peak(sim, 12)
+        left.append(peak(sim, 12) / first)
+    assert left[1] / left[0] == pytest.approx(0.1, rel=0.35)
 
 
 @pytest.mark.parametrize("model", ["der", "compact", "clothoid"])

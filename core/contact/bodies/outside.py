@@ -135,7 +135,6 @@ class Outside:
             given = np.concatenate([told.velocity - expected, told.angular_velocity - spin], axis=1) / h
             block.came_from[0][:], block.came_from[1][:] = block.state.x, block.state.rotation
             self._take(h, led, given + _answers(mass, inertia, backed))
-            block.state.a[:] = 0.0  # not known: the engine has changed the speeds
             self._lean(given, applied, _answers(mass, inertia, applied), block.mass * (blurred / h**2) ** 2)
             self._there = told
             self._compare(h, ~led & ~block.kinematic)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
-from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
-from ...models.schemes import BACKWARD_EULER, START, TABLE, TR_BDF2, WHOLE_STEP, Stage, stages_of
+from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_stages
+from ...models.schemes import BACKWARD_EULER, NUMBER, START, TABLE, WHOLE_STEP, Stage, stages_of
 from .attached import Edges, find_assemblies, find_places, make_ties
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Place = Callable[[float], None]  # sends what is prescribed to where it is at a part of the step
 
-FIRST_ORDER, SECOND_ORDER = TABLE[BACKWARD_EULER], TABLE[TR_BDF2]
+FIRST_ORDER = TABLE[BACKWARD_EULER]
 FALL_BACK_LEVEL = 2  # halvings from which on a step that fails is tried by backward Euler
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
@@ -46,10 +46,10 @@ class BodySteps:
         bodies: BodyBlock,
         blocks: Sequence[ModelBlock],
         rods: Sequence[tuple[int, int]],
-        second_order: bool,
+        scheme: str,
         tolerance: float,
     ) -> None:
-        """`rods` are block and number there of each rod of the scene."""
+        """`rods` are block and number there of each rod of the scene. `scheme`: "tr-bdf2", "sdirk2" or "backward euler"."""
         self._bodies, self._blocks, self._tolerance = bodies, blocks, tolerance
         self.places, at = find_places(scene, blocks, rods)
         self.edges = Edges(self.places, blocks)
@@ -57,8 +57,9 @@ class BodySteps:
         self.edges.fetch()
         edges = (self.edges.start, self.edges.end, self.edges.director)
         self.ties = make_ties(scene.attachments, bodies, edges, at)
-        self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies)
-        self._second_order = self.assemblies.second_order & second_order
+        self._scheme = TABLE[NUMBER[scheme]]
+        self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies, scheme)
+        self._second_order = self.assemblies.second_order & (self._scheme is not FIRST_ORDER)
         self.system = TiedSystem(blocks, self.places)
         count = len(scene.attachments)
         self.forces = np.zeros((count, 6))  # of the ties' conditions, on bodies
@@ -108,7 +109,7 @@ class BodySteps:
         self.ties.conditions[tie], self.unused[tie], self.forces[tie] = 0, 1.0, 0.0
         self._bodies.state.a[self.ties.body[tie]] = 0.0
         block = self._blocks[self.places.block[tie]]
-        if takes_second_order(block):
+        if takes_stages(block, self._scheme.name):
             self._more(self.places.block[tie]).forget_acceleration(int(self.places.rod[tie]))
         return True
 
@@ -163,7 +164,7 @@ class BodySteps:
     def _try(self, which: Flags, h: float, level: int = FALL_BACK_LEVEL) -> Flags:
         """Returns those for which it did not work out; these are back where they were."""
         second = which & self._second_order & (not self._calm)
-        if second.any():
+        if second.any() and self._scheme.explicit:
             second &= ~self._estimate_accelerations(second, h)
         failed = self._attempt(second, h, True) if second.any() else np.zeros_like(which)
         halved = failed & (level < FALL_BACK_LEVEL)
@@ -223,7 +224,7 @@ class BodySteps:
         self._bodies.begin(chosen.bodies, h, stage)
 
     def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
-        chosen, bodies, scheme = self.selection(which), self._bodies, SECOND_ORDER if second_order else FIRST_ORDER
+        chosen, bodies, scheme = self.selection(which), self._bodies, self._scheme if second_order else FIRST_ORDER
         length, failed = scheme.length * h, np.zeros_like(which)
         self._save(chosen)
         self._impulse[chosen.ties] = 0.0
@@ -233,7 +234,7 @@ class BodySteps:
             self._impulse[chosen.ties] += (length if stage.end == 1.0 else h - length) * self._wrenches(chosen)
         good = self.selection(which & ~failed)
         for number, rods in good.rods:
-            if takes_second_order(self._blocks[number]):
+            if takes_stages(self._blocks[number], self._scheme.name):
                 self._more(number).finish(rods, False, True)
             else:
                 self._blocks[number].finish(rods)

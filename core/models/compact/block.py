@@ -44,7 +44,7 @@ SOLVERS = {
 
 class CompactBlock:
     solver = "elimination"  # of Newton's linear systems in free steps; the iterative ones are the paper's
-    second_order = True  # of coupled steps
+    coupled_schemes = ("tr-bdf2",)
     exact = True  # use the Hessian term dropped by the paper where the matrix is positive definite with it
 
     def __init__(

@@ -37,7 +37,7 @@ from .stepping import lay_out, solve_nets, step_nets
 class ElasticBlock:
     """Nets r = 0, 1, ... of the flat arrays. A worker computes free steps on its workbench, if there are any."""
 
-    second_order = True  # of coupled steps
+    coupled_schemes: tuple[str, ...] = ("tr-bdf2", "sdirk2")
 
     def __init__(
         self,

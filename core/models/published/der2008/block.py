@@ -34,7 +34,7 @@ from .stepping import respond, step_rods_explicitly
 class Der2008Block(RodBlock):
     """Always uses its own integrator, whatever the simulation's setting."""
 
-    second_order = False
+    coupled_schemes = ()
 
     def __init__(
         self,
