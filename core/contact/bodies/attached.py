@@ -42,7 +42,6 @@ class Assemblies(NamedTuple):
     of_body: Ints  # (B,)
     of_rod: list[Ints]  # per block (R,); -1: nothing is attached to it
     of_tie: Ints  # (A,)
-    second_order: Flags  # (count,) all of its rods can take the steps of the scheme of second order
 
 
 def find_places(scene: Scene, blocks: Sequence[ModelBlock], rods: Sequence[tuple[int, int]]) -> tuple[Places, Array]:
@@ -101,9 +100,7 @@ def make_ties(
     return Ties(body, conditions, at, point, frame, length)
 
 
-def find_assemblies(
-    places: Places, ties: Ties, blocks: Sequence[ModelBlock], bodies: BodyBlock, scheme: str
-) -> Assemblies:
+def find_assemblies(places: Places, ties: Ties, blocks: Sequence[ModelBlock], bodies: BodyBlock) -> Assemblies:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -119,11 +116,16 @@ def find_assemblies(
     of = np.full(nodes, -1, dtype=np.int64)
     of[meant] = numbers
     of_rod = [of[len(bodies) + first[k] : len(bodies) + first[k + 1]] for k in range(len(blocks))]
-    second = np.ones(len(used), dtype=np.bool_)
-    for block, numbers_of in zip(blocks, of_rod, strict=True):
+    return Assemblies(len(used), of[: len(bodies)], of_rod, of[rods])
+
+
+def supports(assemblies: Assemblies, blocks: Sequence[ModelBlock], scheme: str) -> Flags:
+    """(count,) whether all rods of an assembly can take the stages of a scheme of second order."""
+    found = np.ones(assemblies.number, dtype=np.bool_)
+    for block, numbers in zip(blocks, assemblies.of_rod, strict=True):
         if not takes_stages(block, scheme):
-            second[numbers_of[numbers_of >= 0]] = False
-    return Assemblies(len(used), of[: len(bodies)], of_rod, of[rods], second)
+            found[numbers[numbers >= 0]] = False
+    return found
 
 
 def softened(scene: Scene) -> list[Entry]:

@@ -100,10 +100,7 @@ class SimulatedBodies:
         """`rods` are block and number there of each rod of the scene."""
         self._described, self._blocks = scene.bodies, blocks
         self.block = BodyBlock(scene.bodies)
-        # TR-BDF2 begins with the accelerations at the end of the step before, and an engine changes speeds in between.
         scheme = integrator if integrator in ("backward euler", "sdirk2") else "tr-bdf2"
-        if engine is not None and scheme == "tr-bdf2":
-            scheme = "sdirk2"
         self.steps = BodySteps(scene, self.block, blocks, rods, scheme, tolerance)
         self.motion = BodyMotion(scene.bodies)
         rods_mass = sum(float((entry.rod.mass_per_length * entry.rod.rest_lengths).sum()) for entry in scene.entries)

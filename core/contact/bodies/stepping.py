@@ -17,8 +17,8 @@ from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
 from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_stages
-from ...models.schemes import BACKWARD_EULER, NUMBER, START, TABLE, WHOLE_STEP, Stage, stages_of
-from .attached import Edges, find_assemblies, find_places, make_ties
+from ...models.schemes import BACKWARD_EULER, NUMBER, SDIRK2, START, TABLE, WHOLE_STEP, Scheme, Stage, stages_of
+from .attached import Edges, find_assemblies, find_places, make_ties, supports
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
 from .ties import Conditions, measure
@@ -28,6 +28,9 @@ Flags = NDArray[np.bool_]
 Place = Callable[[float], None]  # sends what is prescribed to where it is at a part of the step
 
 FIRST_ORDER = TABLE[BACKWARD_EULER]
+WITHOUT_HISTORY = TABLE[
+    SDIRK2
+]  # for bodies whose speed an engine changes: the last acceleration tells nothing of the next step
 FALL_BACK_LEVEL = 2  # halvings from which on a step that fails is tried by backward Euler
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
@@ -58,8 +61,10 @@ class BodySteps:
         edges = (self.edges.start, self.edges.end, self.edges.director)
         self.ties = make_ties(scene.attachments, bodies, edges, at)
         self._scheme = TABLE[NUMBER[scheme]]
-        self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies, scheme)
-        self._second_order = self.assemblies.second_order & (self._scheme is not FIRST_ORDER)
+        self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies)
+        self._second_order = supports(self.assemblies, blocks, scheme)
+        self._without_history = supports(self.assemblies, blocks, WITHOUT_HISTORY.name)
+        self.disturbed = np.zeros(len(bodies))  # 1: something else has changed the body's speed since the last step
         self.system = TiedSystem(blocks, self.places)
         count = len(scene.attachments)
         self.forces = np.zeros((count, 6))  # of the ties' conditions, on bodies
@@ -163,14 +168,20 @@ class BodySteps:
 
     def _try(self, which: Flags, h: float, level: int = FALL_BACK_LEVEL) -> Flags:
         """Returns those for which it did not work out; these are back where they were."""
-        second = which & self._second_order & (not self._calm)
+        disturbed = np.zeros_like(which)
+        disturbed[self.assemblies.of_body[self.disturbed > 0.0]] = True
+        second = which & self._second_order & ~disturbed & (not self._calm)
         if second.any() and self._scheme.explicit:
             second &= ~self._estimate_accelerations(second, h)
-        failed = self._attempt(second, h, True) if second.any() else np.zeros_like(which)
+        failed = self._attempt(second, h, self._scheme) if second.any() else np.zeros_like(which)
         halved = failed & (level < FALL_BACK_LEVEL)
+        other = which & self._without_history & disturbed & (not self._calm)
+        if other.any() and self._scheme is not FIRST_ORDER:
+            failed |= self._attempt(other, h, WITHOUT_HISTORY)
+            second |= other
         first = which & (failed | ~second) & ~halved
         self._work = self._work + Work(fallbacks=int((failed & ~halved).sum()))
-        failed = self._attempt(first, h, False) if first.any() else np.zeros_like(which)
+        failed = self._attempt(first, h, FIRST_ORDER) if first.any() else np.zeros_like(which)
         failed |= halved
         self._work = self._work + Work(halvings=int(failed.sum()))
         return failed
@@ -223,8 +234,8 @@ class BodySteps:
                 self._more(number).begin(rods, h, self._around.air_density, stage=stage)
         self._bodies.begin(chosen.bodies, h, stage)
 
-    def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
-        chosen, bodies, scheme = self.selection(which), self._bodies, self._scheme if second_order else FIRST_ORDER
+    def _attempt(self, which: Flags, h: float, scheme: Scheme) -> Flags:
+        chosen, bodies = self.selection(which), self._bodies
         length, failed = scheme.length * h, np.zeros_like(which)
         self._save(chosen)
         self._impulse[chosen.ties] = 0.0
