@@ -123,7 +123,8 @@ def test_pendulums_of_every_model_keep_their_energy(model: str, preset: str, sub
     assert 0.95 <= pendulum(model, preset, substeps) <= 1.01
 
 
-def test_a_conical_pendulum_keeps_radius_and_energy() -> None:
+@pytest.mark.parametrize("model", ["der", "net", "compact"])
+def test_a_conical_pendulum_keeps_radius_and_energy(model: str) -> None:
     """A heavy ball on a rope circles at 30 degrees for ten seconds."""
     length, ball, angle = 1.0, 0.05, math.radians(30.0)
     down = np.array([math.sin(angle), 0.0, -math.cos(angle)])
@@ -131,7 +132,7 @@ def test_a_conical_pendulum_keeps_radius_and_energy() -> None:
     spin = np.array([0.0, 0.0, math.sqrt(GRAVITY / ((length + ball) * math.cos(angle)))])
     points = straight(length, 10, tuple(down))
     scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
-    rope = scene.add(Rod.from_points(points, 0.003, undamped("nylon rope")), velocity=np.cross(spin, points))
+    rope = scene.add(Rod.from_points(points, 0.003, undamped("nylon rope")), model, velocity=np.cross(spin, points))
     scene.pin(rope, "start")
     bob = scene.add_body(Body(Sphere(ball), mass=5.0, position=centre, velocity=np.cross(spin, centre)))
     scene.attach(rope, "end", bob)
@@ -183,6 +184,21 @@ def test_a_spinning_stick_converges_at_second_order(model: str) -> None:
         float(np.abs(spinning_stick(model, 2.0, 0.5, count)[1].current().positions(0) - fine).max()) for count in counts
     ]
     assert fitted_order(counts, errors) > 1.8, errors
+
+
+@pytest.mark.parametrize("model", ["der", "net"])
+def test_a_pendulum_converges_at_second_order(model: str) -> None:
+    counts, places = (4, 8, 16, 64), []
+    for count in counts:
+        points = straight(1.0, 40, (math.sin(1.0), 0.0, -math.cos(1.0)))
+        scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
+        scene.pin(scene.add(Rod.from_points(points, 0.005, undamped("nylon rope")), model), "start")
+        sim = Simulation(scene, substeps=count)
+        for _ in range(12):
+            frame = sim.step_frame()
+        places.append(frame.positions(0))
+    errors = [float(np.abs(place - places[-1]).max()) for place in places[:-1]]
+    assert fitted_order(counts[:-1], errors) > 1.8, errors
 
 
 # Momentum -------------------------------------------------------------------------------------------------------------
