@@ -61,8 +61,9 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
         values.prop(rod, "young_modulus")
         values.prop(rod, "poisson_ratio")
         values.prop(rod, "density")
-        values.prop(rod, "damping_time")
         values.prop(rod, "strands")
+        values.prop(rod, "damping_time")
+        layout.prop(rod, "swing_time")
         obj = context.object
         if obj.type == "MESH":
             for name in ("stiffness_group", "radius_group", "mass_group"):

@@ -37,16 +37,16 @@ class Simulation:
         frame_rate: float = 24.0,
         *,
         substeps: int = DEFAULT_SUBSTEPS,
-        integrator: str = "sdirk2",
+        integrator: str = "tr-bdf2",
         tolerance: float = DEFAULT_TOLERANCE,
         threads: int | None = None,
         first_frame: int = 1,
         engine: BodyEngine | None = None,
         contact: str = "coulomb",
     ) -> None:
-        """`integrator`: "sdirk2" (second order, unconditionally stable), "backward euler" (first order, dissipative), "tr-bdf2"
-        (second order on stiff rods as well, so that spin and swing persist; for "der" and "net"), "midpoint" (conserves energy,
-        needs many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
+        """`integrator`: "tr-bdf2" (second order, L-stable, keeps spin and swing of stiff rods), "sdirk2" (the same, but first order
+        on stiff rods), "backward euler" (first order, dissipative), "midpoint" (conserves energy, needs many substeps; not for all
+        models) or "semi-implicit euler" (cheap; for "clothoid").
         `tolerance`: of Newton's method, in segment lengths.
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.
@@ -174,6 +174,7 @@ class Simulation:
             for k in (ids == number).nonzero()[0].tolist():
                 if not (isinstance(block, Releases) and block.release(k)):
                     raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
+        self._around.let_go(self.scene.holds[number].rod)
 
     def detach(self, attachment: AttachmentId) -> None:
         """Removes an attachment to a body for good. Not part of the state."""
@@ -182,6 +183,7 @@ class Simulation:
         if not self._bodies.steps.release(number):
             model = self.scene.entries[self.scene.attachments[number].rod].model
             raise TendrilError("attachment", attachment, f"rods of the model {model} do not let go of bodies")
+        self._around.let_go(self.scene.attachments[number].rod)
 
     def grow(self, rod: RodId, length: float | None = None, curvature: ArrayLike | None = None) -> None:
         """Gives a "clothoid" rod a new natural length (m), or new natural twist and curvatures (1/m): three numbers, or a row of
@@ -210,6 +212,7 @@ class Simulation:
             others = model_names(lambda one: one.alteration)
             raise TendrilError("rod", model, f"rods of this model stay as they were made: choose one of {others}")
         block.alter(k, factors)
+        self._around.damp(number, factors.damping)
         if isinstance(block, Grows):
             self._world.growing[block_number] = block
         self._factors[number] = factors

@@ -166,13 +166,13 @@ class World:
         if self.bodies is not None:
             attached = self.bodies.steps.attached()
             skipped = [one if also is None else one | also for one, also in zip(attached, skipped, strict=True)]
-        for block, forces, of_block in zip(self.blocks, of.forces, skipped, strict=True):
-            block.free_steps(h, count, forces, of.wind, air, drag, settling, of_block)
+        for number, (block, of_block) in enumerate(zip(self.blocks, skipped, strict=True)):
+            block.free_steps(of.free_steps(number, h, count, settling, of_block))
         if self.bodies is not None and skip is None:  # otherwise the contact solver steps them
             self.bodies.aim()
-            for block, forces in zip(self.blocks, of.forces, strict=True):
+            for number, block in enumerate(self.blocks):
                 if not settling and isinstance(block, CarriesBodies):
-                    block.step_carried(h, forces, of.gravity, of.wind, air, drag)
+                    block.step_carried(of.free_steps(number, h, 1, False, None), of.gravity, drag)
             self.bodies.steps.free_step(h, self._around_bodies(drag, air), place or (lambda _: None), settling)
 
     def exchange(self, h: float) -> None:

@@ -57,7 +57,7 @@ class FakeSimulation:
 
     interrupted = Interrupted()
 
-    def __init__(self, scene, frame_rate=24.0, *, substeps=4, integrator="sdirk2", threads=None, first_frame=1):
+    def __init__(self, scene, frame_rate=24.0, *, substeps=4, integrator="tr-bdf2", threads=None, first_frame=1):
         if frame_rate <= 0.0:
             raise TendrilError("frame_rate", frame_rate, "give a finite number above zero")
         self.scene, self.frame_rate, self.substeps, self.integrator = scene, frame_rate, substeps, integrator
@@ -277,7 +277,7 @@ def test_export_refuses_what_does_not_belong_together(fake, scene, cache, tmp_pa
 def test_run_prints_a_table(fake, scene, tmp_path, capsys):
     assert cli.main(["run", str(scene), "--frames", "1", "10", "--every", "4"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2 rods, 24 frames/s, 4 substeps and sdirk2; energies in J"
+    assert lines[0] == "2 rods, 24 frames/s, 4 substeps and tr-bdf2; energies in J"
     assert lines[1].split()[:4] == ["frame", "time", "kinetic", "stretch"]
     assert [line.split()[0] for line in lines[2:-1]] == ["1", "5", "9", "10"]
     assert [line.endswith("not converged") for line in lines[2:-1]] == [False, True, False, False]

@@ -154,7 +154,7 @@ def step_points(b: Arrays, r: int, h: float) -> bool:
             force[i, c] -= f[c]
     if not good:
         return False
-    slow = 1.0 / (1.0 + h * work.air[1])
+    slow = 1.0 / (1.0 + h * work.drag_rate[r])
     for i in range(first, end):
         for c in range(3):
             v[i, c] = work.wind[c] + slow * (v[i, c] - work.wind[c] + h * force[i, c] / mass[i])
@@ -240,7 +240,7 @@ def step_frames(b: Arrays, r: int, h: float, at: float) -> bool:
             for c in range(3):
                 v[i, c] += h * force[i, c] / n.mass[i]
                 x[i, c] += h * v[i, c]
-    slow = 1.0 / (1.0 + h * b.work.air[1])
+    slow = 1.0 / (1.0 + h * b.work.drag_rate[r])
     for j in range(n.edges[r], n.edges[r + 1]):
         if n.framed[j]:
             for c in range(3):
