@@ -1,5 +1,5 @@
 """Compiles the solver for this machine when a rod is first played, if the package does not come with compiled code that fits. This
-takes a minute or two. With a window it happens on a separate thread and playback waits for it; without one, and in scripts that
+takes a minute or two. With a window it happens in another process and playback waits for it; without one, and in scripts that
 bake, it happens at once.
 """
 
@@ -151,7 +151,9 @@ def _has_window() -> bool:
 
 def _start(models: list[str], contact: bool, bodies: bool) -> None:
     global _thread, _began, _progress
+    from ..core.compile.cache_folder import cache_folder
     from ..core.run import warm_up
+    from ..core.run.warm_up_process import compile_apart
 
     def show(part: float) -> None:
         global _progress
@@ -159,7 +161,8 @@ def _start(models: list[str], contact: bool, bodies: bool) -> None:
 
     def compile_all() -> None:
         try:
-            warm_up.warm_up(models, contact, bodies, show)
+            if not compile_apart(models, contact, bodies, cache_folder(), show):
+                warm_up.warm_up(models, contact, bodies, show)  # on this thread
         except Exception as error:  # raised again, and reported, where the solver is used
             traceback.print_exception(error)
 

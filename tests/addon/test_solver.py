@@ -9,7 +9,7 @@ import bpy
 import pytest
 from tendril.addon import memory, solver
 from tendril.core.compile import jit
-from tendril.core.run import warm_up
+from tendril.core.run import warm_up, warm_up_process
 from tendril.tests.addon.building import make_rod
 
 
@@ -26,6 +26,7 @@ def compiling(monkeypatch):
     monkeypatch.setattr(solver, "_has_window", lambda: True)
     monkeypatch.setattr(warm_up, "is_warm", lambda *_: finish.is_set())
     monkeypatch.setattr(warm_up, "warm_up", slow)
+    monkeypatch.setattr(warm_up_process, "compile_apart", lambda *_: False)
     yield finish, asked
     finish.set()
     solver._thread.join(60)

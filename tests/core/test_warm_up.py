@@ -10,7 +10,7 @@ import pytest
 from numba.core.registry import CPUDispatcher
 from tendril.core import Material, Mesh, Rod, Scene, Simulation
 from tendril.core.compile import cache_folder
-from tendril.core.run import warm_up
+from tendril.core.run import warm_up, warm_up_process
 
 
 def compiled():
@@ -90,3 +90,26 @@ def test_code_that_nobody_uses_is_thrown_away(monkeypatch, tmp_path):
     os.utime(others, (long_ago, long_ago))
     warm_up._delete_unused()
     assert sorted(tmp_path.iterdir()) == sorted([used, others])
+
+
+def test_another_process_compiles_for_this_one(monkeypatch, tmp_path):
+    """A toy would not do: the process knows the models that come with Tendril. What is compiled already is only marked."""
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path)
+    monkeypatch.setattr(warm_up, "_done", set())
+    parts = []
+    assert not warm_up_process.compile_apart(["no such model"], False, False, tmp_path, parts.append)
+    assert not warm_up.is_warm(["der"], False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
+    assert not warm_up_process.compile_apart(["der"], False, False, tmp_path, parts.append)
+    assert parts == []
+
+
+@pytest.mark.long
+def test_another_process_compiles_a_model(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path)
+    monkeypatch.setattr(warm_up, "_done", set())
+    parts = []
+    assert warm_up_process.compile_apart(["der"], False, False, tmp_path, parts.append)
+    assert warm_up.is_warm(["der"], False)
+    assert parts == sorted(parts)
+    assert parts[-1] > 0.7

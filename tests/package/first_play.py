@@ -96,11 +96,11 @@ def clothoid():
 
 
 def points_of(obj):
-    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     if obj.type == "CURVES":
         found = np.zeros(3 * len(obj.data.points), dtype=np.float32)
         obj.data.attributes["position"].data.foreach_get("vector", found)
         return found.reshape(-1, 3)
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     return np.array([vertex.co for vertex in mesh.vertices])
 
 
