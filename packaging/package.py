@@ -30,7 +30,7 @@ IGNORED = shutil.ignore_patterns("__pycache__", ".*", "*.blend1", "scene_file.py
 TOOL = Path(bpy.utils.system_resource("SCRIPTS")) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
 
 
-def build(target: Target, wheels: Sequence[Path], out: Path, python: str | None) -> Path:
+def build(target: Target, wheels: Sequence[Path], out: Path, python: str | None = None) -> Path:
     """Builds and validates the zip file of a target with Blender's extension tool. Its kernels are compiled by an interpreter, if
     there is one for it."""
     stage = out / "stage" / "tendril"

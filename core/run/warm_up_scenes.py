@@ -36,7 +36,8 @@ def simulations(record: ModelRecord, contact: bool, bodies: bool) -> Iterator[Si
     if contact and record.bodies == "explicit":
         bodies = False  # such models have bodies or contact, not both
     for solver in record.warm_up_solvers if contact else ("coulomb",):
-        yield Simulation(small_scene(record, contact, bodies), 24.0, substeps=2, threads=1, contact=solver)
+        scene = small_scene(record, contact, bodies and solver == "coulomb")  # the only solver of bodies
+        yield Simulation(scene, 24.0, substeps=2, threads=1, contact=solver)
     if bodies and record.bodies == "monolithic":
         scene = small_scene(record, contact, bodies)
         yield Simulation(scene, 24.0, substeps=2, threads=1, engine=StillBodies(scene))

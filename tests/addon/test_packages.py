@@ -55,7 +55,7 @@ def test_every_blender_from_the_first_on_has_one_package_per_platform():
 def test_a_package_holds_what_belongs_in_it_and_nothing_else(target, tmp_path):
     (ROOT / "core" / "__pycache__").mkdir(exist_ok=True)  # as after a run
     wheels = small_wheels(target, tmp_path / "small")
-    with zipfile.ZipFile(build(target, wheels, tmp_path, None)) as package:
+    with zipfile.ZipFile(build(target, wheels, tmp_path)) as package:
         names = [name for name in package.namelist() if not name.endswith("/")]
         licences = {name: package.read(name).decode() for name in names if name.startswith("licenses/")}
     assert {name.split("/")[0] for name in names} == {

@@ -47,10 +47,10 @@ def test_playback_waits_for_it_and_goes_on_by_itself(compiling, rope):
     assert memory.status(rope.tendril.uid).startswith("The solver is being compiled")
     assert memory.running_of(scene) is None
     assert solver._poll() > 0.0
-    assert solver.progress() == 0.25
-    assert "25 %" in solver.progress_text()
     finish.set()
     solver._thread.join(60)
+    assert solver.progress() == 0.25
+    assert "25 %" in solver.progress_text()
     assert asked == [(["der"], False, False)]
     assert solver._poll() is None
     assert scene.frame_current == 2
