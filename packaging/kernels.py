@@ -39,7 +39,7 @@ def find_python(series: str, folder: Path, wheels: dict[str, str]) -> str | None
     has none."""
     if series == f"{sys.version_info[0]}.{sys.version_info[1]}":
         return sys.executable
-    inside = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    inside = folder.absolute() / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not (folder / "ready").exists():
         found = shutil.which(f"python{series}")
         command = [found] if found else ["py", f"-{series}"] if os.name == "nt" else []
