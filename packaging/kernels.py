@@ -31,7 +31,9 @@ def add_kernels(python: str, tree: Path, cache: Path) -> None:
         "PYTHONPATH": str(tree.resolve().parent),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    subprocess.run([python, str(Path(__file__).resolve()), str(tree.resolve())], check=True, env=environment, cwd=tree.parent)
+    subprocess.run(
+        [python, str(Path(__file__).resolve()), str(tree.resolve())], check=True, env=environment, cwd=tree.parent
+    )
 
 
 def find_python(series: str, folder: Path, wheels: dict[str, str]) -> str | None:

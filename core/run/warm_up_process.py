@@ -24,11 +24,11 @@ def compile_apart(
 ) -> bool:
     """Compiles what `warm_up` does into a cache folder, and waits for it. False if that did not work out."""
     asked = {"path": sys.path, "models": list(models), "contact": contact, "bodies": bodies, "folder": str(folder)}
-    hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a console, on Windows
     try:
         with subprocess.Popen(
             [sys.executable, "-I", str(Path(__file__).resolve()), json.dumps(asked)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, **hidden,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, creationflags=no_window,
         ) as process:  # fmt: skip
             assert process.stdout is not None
             for line in process.stdout:
