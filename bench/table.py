@@ -9,6 +9,7 @@ from . import (
     compact_workloads,
     contact_workloads,
     net_workloads,
+    packaged,
     scaling,
     startup,
     workloads,
@@ -25,4 +26,5 @@ ROWS: tuple[Row, ...] = (
     *blender.ROWS,
     *scaling.ROWS,
     *startup.ROWS,
+    *packaged.ROWS,
 )

@@ -16,7 +16,12 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        for message in (memory.status(rod.uid), solver.problem(), migration.problem(rod)):
+        if solver.is_compiling():
+            layout.progress(
+                factor=solver.progress(), text=f"Compiling the solver, once: {100 * solver.progress():.0f} %"
+            )
+        status = "" if solver.is_compiling() else memory.status(rod.uid)
+        for message in (status, solver.problem(), migration.problem(rod)):
             if message:
                 draw_message(layout, context, message)
         kind = context.object.type

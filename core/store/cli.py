@@ -279,7 +279,7 @@ def _trouble(frames: int) -> str:
 
 
 def info(_: argparse.Namespace) -> int:
-    from ..compile.kernel_cache import cache_folder
+    from ..compile.cache_folder import cache_folder
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"tendril        {VERSION}")
