@@ -81,6 +81,7 @@ def after_load() -> None:
     bullet.invalidate()
     migration.migrate(rods.rods_in(bpy.data.objects))
     for scene in bpy.data.scenes:
+        memory.refuse_unsafe_name(scene)
         record_frame(scene)
 
 
@@ -120,6 +121,7 @@ def _collect(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Pa
     first, frame = scenes.first_frame_of(scene), scene.frame_current
     leaves_start = memory.current_frames.get(scene.session_uid) == first
     record_frame(scene)
+    memory.refuse_unsafe_name(scene)  # the scene may have been appended from another file
     changed = participants.is_changed(depsgraph)
     own = list(rods.own_rods_in(bpy.data.objects))
     usable = [obj for obj in own if obj.data.library is None]

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..core import TendrilError
+from ..core.errors import shorten
 from .bridge import rods, scenes
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.rigid_bodies import BodiesDescription
-from .moments import DiskFrames, copy, path_of
+from .cache_paths import path_of, unsafe_name
+from .moments import DiskFrames, copy
 from .running import Running
 from .showing import FrameSource, NotSimulated, UnverifiedFrames
 
@@ -42,6 +44,8 @@ start_movers: dict[
 ] = {}  # per scene: surfaces of moving bodies that rods don't act on
 collider_notes: dict[int, list[str]] = {}  # per scene: warnings about its colliders
 disk_notes: dict[int, str] = {}  # per scene: a problem of its cache on disk
+name_notes: dict[int, str] = {}  # per scene: the name of its cache in the file was refused
+confirmed_exports: set[str] = set()  # export paths that the user has set or confirmed in this session
 rendering: set[int] = set()  # scenes that are being rendered
 not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render that were not simulated
 
@@ -53,7 +57,8 @@ def clear() -> None:
         by_scene.clear()
     for by_rod in (_status, start_poses, start_problems):
         by_rod.clear()
-    for notes_by_scene in (collider_notes, disk_notes, rendering, not_rendered):
+    confirmed_exports.clear()
+    for notes_by_scene in (collider_notes, disk_notes, name_notes, rendering, not_rendered):
         notes_by_scene.clear()
 
 
@@ -201,7 +206,25 @@ def notes(scene: bpy.types.Scene) -> list[str]:
 
 
 def disk_note(scene: bpy.types.Scene) -> str:
-    return disk_notes.get(scene.session_uid, "")
+    return disk_notes.get(scene.session_uid) or name_notes.get(scene.session_uid, "")
+
+
+def refuse_unsafe_name(scene: bpy.types.Scene) -> None:
+    """Forgets a name from the file that would place the cache of the scene in another folder."""
+    name = unsafe_name(scene)
+    if name:
+        message = (
+            f"The file names its disk cache {shorten(name)}, which is not a plain file name: the name was not used"
+        )
+        name_notes[scene.session_uid] = message
+        print(f"Tendril: {message}")
+        if scene.library is None:
+            scene.tendril.cache_name = ""
+
+
+def confirm_export_path(shared: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Update callback: a path that is set in this session needs no confirmation, unlike one that was stored in the file."""
+    confirmed_exports.add(shared.export_path)
 
 
 class errors_to_status:

@@ -10,7 +10,8 @@ from ...core import TendrilError
 from .. import memory
 from ..baking.errors import BakeError
 from ..baking.simulating import calculate, resume
-from ..moments import delete, path_of
+from ..cache_paths import path_of
+from ..moments import delete
 from .simulating import SimulationOperator
 
 

@@ -4,9 +4,9 @@ A file consists of a header and records of equal size, so that frame k is at a k
     header   magic 8s, version u32, state size u64, first frame i64, fingerprint 128s, crc32 of all before u32
     index    number of records u64, crc32 of it u32, four zero bytes; rewritten after each record
     record   magic 4s, crc32 of the state u32, frame number i64, state: float64 times state size
-A kill loses at most the record being written: truncated or damaged records at the end are dropped when the file is opened. The index
-says where the end is, so that opening a file takes as long for ten gigabytes as for ten bytes; it is only a hint, and a file whose
-index is damaged or wrong is read from its first record up to the first one that does not fit.
+A kill loses at most the record being written: truncated or damaged records at the end are dropped when the file is opened. The
+index says where the end is, so that opening takes as long for ten gigabytes as for ten bytes. It is only a hint: a file whose index
+is damaged or wrong is read from its first record up to the first one that does not fit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import Array, Flags, TendrilError, array, whole
-from .files import open_regular, replacing
+from .files import open_regular, replacing, write_all
 from .lock import WriterLock
 
 VERSION = 2
@@ -176,9 +176,7 @@ class FrameCache:
         head = np.array((_RECORD_MAGIC, zlib.crc32(payload), following), dtype=_RECORD_HEAD)
         with _plain_errors(self.path):
             self._file.seek(self._end)
-            rest = memoryview(head.tobytes() + payload)
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            write_all(self._file, head.tobytes() + payload)
             _write_index(self._file, self._count + 1)
         # Only now, so that the next write overwrites an interrupted one.
         self._count += 1
@@ -357,6 +355,4 @@ def _copy(source: FileIO, target: FileIO, size: int) -> None:
         if not piece:
             raise OSError("the file was truncated by another program")
         size -= len(piece)
-        rest = memoryview(piece)
-        while rest:
-            rest = rest[target.write(rest) :]
+        write_all(target, piece)

@@ -72,3 +72,10 @@ def read_start(path: Path, size: int) -> bytes | None:
         return b""
     with FileIO(handle, "r") as file:
         return file.read(size) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """An unbuffered file may take only part of what it is given."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]

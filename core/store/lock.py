@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import time
 import uuid
 import weakref
@@ -123,7 +122,7 @@ def _is_running(process: int) -> bool:
 def start_of(process: int) -> str:
     """When a process started, as text that differs for two processes of the same number; UNKNOWN if the system does not tell."""
     try:
-        if sys.platform == "linux":
+        if Path("/proc/self/stat").exists():
             # Ticks since the machine was started, and which start of the machine this was. The name in brackets may have spaces.
             ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
             return f"{ticks}@{Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"

@@ -348,7 +348,7 @@ def test_links_are_not_written_through(path):
         link.symlink_to(target)
         with pytest.raises(TendrilError, match="exists already"):
             FrameCache.create(link, "abc", SIZE, 1)
-        with pytest.raises(TendrilError, match="this is a link|no such file"):
+        with pytest.raises(TendrilError, match="this is a link"):
             FrameCache.open(link, writable=True)
         assert link.is_symlink()
     assert not path.with_name("missing").exists()
