@@ -74,7 +74,7 @@ def read_start(path: Path, size: int) -> bytes | None:
         return file.read(size) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
-def write_all(file: FileIO, data: bytes) -> None:
+def write_all(file: FileIO, data: bytes | memoryview) -> None:
     """An unbuffered file may take only part of what it is given."""
     rest = memoryview(data)
     while rest:
