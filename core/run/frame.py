@@ -26,6 +26,7 @@ class Report:
     fallbacks: int
     failures: int
     energies: Energies
+    problems: tuple[str, ...] = ()  # of the scene's functions of time, each reported in the first frame that has it
 
     @property
     def converged(self) -> bool:

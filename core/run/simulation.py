@@ -16,6 +16,7 @@ from ..errors import Array, TendrilError, array, positive, whole
 from ..models.alteration import Factors, check_factors
 from ..models.protocol import Alters, Energies, Grows, Releases, Work
 from ..models.registry import kernel_source
+from .callbacks import describe_error
 from .frame import Frame, Report
 from .stepper import FreeStepper, Stepper
 from .strains import StrainGauge, Strains
@@ -69,6 +70,9 @@ class Simulation:
         if _is_cold(scene):
             jit.announce_compilation()
         self._world = World(scene, Settings(integrator, tolerance, threads, engine, self.contact))
+        if self._world.callbacks.first_error is not None:
+            name, error = self._world.callbacks.first_error
+            raise TendrilError(name, "a function", f"at time 0 it raises {describe_error(error)}") from error
         self.blocks, self.state_size = self._world.blocks, self._world.state_size
         self._contact, self._bodies = self._world.contact, self._world.bodies
         self._holds, self._around = self._world.holds, self._world.around
@@ -95,7 +99,8 @@ class Simulation:
         return FrameTimes(self.frame - self.first_frame, self.frame_rate)
 
     def step_frame(self) -> Frame:
-        """Advances by one frame. Never raises and never returns a NaN; the frame's report tells whether the solver converged."""
+        """Advances by one frame. Never raises and never returns a NaN; the frame's report tells whether the solver converged. If a
+        function of the scene raises, its object stays where it is, and the report of that frame says so once."""
         self._stepper.step_frame(self._frame_times())
         self.frame += 1
         return self.current()
@@ -115,7 +120,15 @@ class Simulation:
         """The current frame."""
         work, self._world.work = self._world.work, Work()
         bodies = None if self._bodies is None else self._bodies.sample(1.0 / self.frame_rate)
-        report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
+        report = Report(
+            work.iterations,
+            work.residual,
+            work.halvings,
+            work.fallbacks,
+            work.failures,
+            self.energies(),
+            self._world.callbacks.take(),
+        )
         return Frame(self.frame, self.time, report, self._world.rods.samples(), self._places, bodies)
 
     def settle(self, *, stable: bool = True, still: float = 1e-9, most_steps: int = 400) -> bool:

@@ -15,6 +15,7 @@ from ..contact.bodies.block import Around
 from ..describe.scene import Scene
 from ..errors import Array
 from ..models.protocol import CarriesBodies, Energies, Grows, Work
+from .callbacks import Callbacks
 from .holds import HoldMotion
 from .rod_blocks import RodBlocks
 from .surroundings import Surroundings
@@ -55,7 +56,8 @@ def can_touch(scene: Scene) -> bool:
 
 class World:
     def __init__(self, scene: Scene, settings: Settings) -> None:
-        self.scene = scene
+        self.callbacks = Callbacks()
+        scene = self.scene = self.callbacks.guard_scene(scene)
         touching = can_touch(scene)
         workers = Workers(settings.threads)
         entries = softened(scene) if scene.attachments else scene.entries
@@ -68,7 +70,7 @@ class World:
             touching=touching,
         )
         self.blocks = self.rods.blocks
-        self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids)
+        self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids, self.callbacks)
         self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places)
         self.growing: dict[int, Grows] = {}  # blocks with rods whose length changes through the next frame
         self.work = Work()  # since the last frame was returned
