@@ -70,7 +70,7 @@ def functions_of(scene: Scene) -> list[Callable[[float], Any]]:
     """All functions of time in a scene."""
     found: list[Any] = [function for hold in scene.holds for function in (hold.path, hold.spin)]
     found += [load.force for load in scene.loads]
-    found += [moved.path for moved in (*scene.colliders, *scene.bodies)]
+    found += [collider.path for collider in scene.colliders] + [body.path for body in scene.bodies]
     return [function for function in found if callable(function)]
 
 

@@ -52,6 +52,12 @@ class HoldMotion(Motion):
         """Poses of all holds, as a flat array."""
         return np.concatenate([now.ravel() for now in self._now])
 
+    def can_restore(self, flat: Array) -> bool:
+        """Whether these are poses of `state`."""
+        count = len(self._holds)
+        position, rotation, _ = np.split(flat, [3 * count, 12 * count])
+        return bool(np.all(in_bounds(position.reshape(-1, 3))) and np.all(are_rotations(rotation.reshape(-1, 3, 3))))
+
     def restore(self, flat: Array) -> None:
         """Restores the poses of `state` and drops all targets."""
         count = len(self._holds)

@@ -18,6 +18,7 @@ from ..models.protocol import Alters, Energies, Grows, Releases, Work
 from ..models.registry import kernel_source
 from .callbacks import describe_error
 from .frame import Frame, Report
+from .last_good import LastGood
 from .stepper import FreeStepper, Stepper
 from .strains import StrainGauge, Strains
 from .world import FrameTimes, Settings, World
@@ -78,6 +79,7 @@ class Simulation:
         self._holds, self._around = self._world.holds, self._world.around
         self._rods, self._places = self._world.rods.rods, self._world.rods.places
         self._stepper = self._make_stepper()
+        self._last_good = LastGood(self._world)
         self._gauge: StrainGauge | None = None  # made when first needed
         self._factors: dict[RodId, Factors] = {}
 
@@ -101,7 +103,12 @@ class Simulation:
     def step_frame(self) -> Frame:
         """Advances by one frame. Never raises and never returns a NaN; the frame's report tells whether the solver converged. If a
         function of the scene raises, its object stays where it is, and the report of that frame says so once."""
-        self._stepper.step_frame(self._frame_times())
+        try:
+            self._stepper.step_frame(self._frame_times())
+        except Exception as error:  # an error of Tendril's must not end a bake of hours
+            self._world.callbacks.tell("the solver", f"failed with {describe_error(error)}: please report this")
+            self._last_good.reset()
+        self._last_good.keep()
         self.frame += 1
         return self.current()
 
@@ -140,7 +147,8 @@ class Simulation:
 
         self._world.finish_growth()
         self._holds.advance(0.0, self.time)
-        return settle(self._world, self._stepper, self.frame_rate, self.time, stable, still, most_steps)
+        found = settle(self._world, self._stepper, self.frame_rate, self.time, stable, still, most_steps)
+        return self._last_good.keep() and found
 
     # Motion that is prescribed from frame to frame ------------------------------------------------------------------
 
@@ -268,8 +276,9 @@ class Simulation:
         """Continues from a state of `state()`, as frame `frame`. With an engine only if it can rewind."""
         cure = f"give an array of {self.state_size} numbers, made by state() of a simulation of the same scene"
         flat = array("state", state, (self.state_size,), cure)
-        self.frame = whole("frame", frame, -(2**31), 2**31)
-        self._world.restore(flat)
+        number = whole("frame", frame, -(2**31), 2**31)
+        self._last_good.restore(flat, cure)
+        self.frame = number
         self._world.restore_prescribed(flat, self.time)
         self._world.work = Work()
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..compile.workers import Workers
 from ..contact.bodies.attached import check_explicit, softened
 from ..contact.bodies.block import Around
+from ..describe.rotations import are_rotations
 from ..describe.scene import Scene
 from ..errors import Array
 from ..models.protocol import CarriesBodies, Energies, Grows, Work
@@ -52,6 +53,10 @@ class Settings(NamedTuple):
 def can_touch(scene: Scene) -> bool:
     """Whether anything in a scene can collide."""
     return scene.rod_contact or bool(scene.colliders) or any(body.collides for body in scene.bodies)
+
+
+def _is_bounded(values: Array) -> bool:
+    return bool(np.all(np.abs(values) < 1e12))  # False for NaN
 
 
 class World:
@@ -208,10 +213,10 @@ class World:
         own = Energies() if self.bodies is None else self.bodies.block.energies(gravity)
         return sum((block.energies(gravity) for block in self.blocks), own)
 
-    def pack_state(self) -> Array:
-        """The state as a flat array of state_size."""
-        out = np.empty(self.state_size)
-        *blocks, holds, contact, bodies = self._parts(out)
+    def pack_state(self, out: Array | None = None) -> Array:
+        """The state as a flat array of state_size: a new one, or the given one."""
+        out = np.empty(self.state_size) if out is None else out
+        *blocks, holds, contact, bodies = self.parts(out)
         for block, part in zip(self.blocks, blocks, strict=True):
             block.pack_state(part)
         holds[:] = self.holds.state()
@@ -223,7 +228,7 @@ class World:
 
     def restore(self, flat: Array) -> None:
         """Sets the state, except for the holds."""
-        *blocks, _, contact, bodies = self._parts(flat)
+        *blocks, _, contact, bodies = self.parts(flat)
         if self.contact is not None:
             self.contact.known.unpack(contact)  # first: it raises for an invalid state, before anything has changed
         for block, part in zip(self.blocks, blocks, strict=True):
@@ -231,15 +236,49 @@ class World:
         if self.bodies is not None:
             self.bodies.restore(bodies)
 
+    def is_plausible(self, flat: Array) -> bool:
+        """After `restore`, whether all rods and bodies are somewhere, with orthonormal frames: not so in states somebody made up."""
+        for positions, velocities, directors in self.rods.samples():
+            lengths = np.linalg.norm(directors, axis=1)
+            if not (_is_bounded(positions) and _is_bounded(velocities) and np.all(np.abs(lengths - 1.0) < 0.01)):
+                return False
+        if not self.holds.can_restore(self.parts(flat)[-3]):
+            return False
+        if self.bodies is None:
+            return True
+        state = self.bodies.block.state
+        return all(map(_is_bounded, state)) and bool(np.all(are_rotations(state.rotation)))
+
+    def reset(self, flat: Array, which: Sequence[bool]) -> int:
+        """Returns parts of the world to those of a state, at rest. Returns the number of rods and bodies concerned."""
+        parts, count = self.parts(flat), 0
+        for block, part, chosen in zip(self.blocks, parts, which, strict=False):
+            if chosen:
+                block.unpack_state(part)
+                block.stop()
+                count += len(block.sample_start) - 1
+        holds, contact, bodies = which[len(self.blocks) :]
+        if holds:
+            self.holds.restore(parts[-3])
+            self.send_holds()
+        if contact and self.contact is not None:
+            self.contact.known.unpack(parts[-2])
+        if bodies and self.bodies is not None:
+            of_bodies = self.bodies.block
+            of_bodies.unpack_state(parts[-1][: of_bodies.state_size])
+            of_bodies.stop(np.arange(len(self.scene.bodies)))
+            count += len(self.scene.bodies)
+        return max(count, 1)
+
     def restore_prescribed(self, flat: Array, time: float) -> None:
         """Sets holds to those of a state, and colliders to where they are at a time in s."""
-        self.holds.restore(self._parts(flat)[-3])
+        self.holds.restore(self.parts(flat)[-3])
         self.send_holds()
         if self.contact is not None:
             self.contact.colliders.advance(0.0, time)
             self.contact.colliders.put()
 
-    def _parts(self, flat: Array) -> list[Array]:
+    def parts(self, flat: Array) -> list[Array]:
         """Views of a state: of the blocks, the holds, contact, bodies."""
         ends = itertools.accumulate(self._sizes)
         return [flat[end - size : end] for size, end in zip(self._sizes, ends, strict=True)]

@@ -23,7 +23,8 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
             try:
                 for name, values in arrays.items():
                     with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
-                        np.lib.format.write_array(cast(Any, part), np.ascontiguousarray(values), allow_pickle=False)
+                        write: Any = np.lib.format.write_array
+                        write(part, np.ascontiguousarray(values), allow_pickle=False)
                 archive.close()
             except BaseException:
                 archive.fp = None  # the archive is not finished any more, not even when it is collected
