@@ -237,7 +237,7 @@ class World:
             self.bodies.restore(bodies)
 
     def is_plausible(self, flat: Array) -> bool:
-        """After `restore`, whether all rods and bodies are somewhere, with orthonormal frames: not so in states somebody made up."""
+        """After `restore`, whether all rods and bodies are somewhere, with orthonormal frames: not so in forged states."""
         for positions, velocities, directors in self.rods.samples():
             lengths = np.linalg.norm(directors, axis=1)
             if not (_is_bounded(positions) and _is_bounded(velocities) and np.all(np.abs(lengths - 1.0) < 0.01)):
