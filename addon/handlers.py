@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, participants, rendering, saving
+from . import live, rendering, saving
 
 
 @persistent
@@ -20,7 +20,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 
 @persistent
 def depsgraph_update_post(_scene: object, _depsgraph: object = None) -> None:
-    participants.invalidate()
+    live.after_update()
 
 
 @persistent
@@ -30,6 +30,7 @@ def load_post(_file: object = None, _unused: object = None) -> None:
 
 @persistent
 def save_pre(_file: object = None, _unused: object = None) -> None:
+    live.accept_edits()
     saving.before_save()
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 import bpy
 
 from ..core import Field
-from . import bodies, memory, migration, participants, rendering, solver, starting
+from . import bodies, edits, memory, migration, participants, rendering, solver, starting
 from .bridge import attachments, bullet, changes, colliders, rigid_bodies, rods, scenes
 from .bridge.fields import fields_per_rod, gravity_weights, read_fields
 from .bridge.poses import Array
 from .memory import errors_to_disk_note, errors_to_status, running_of
 from .participants import Objects, Participants
 from .running import Running
-from .showing import NotSimulated, accept_edits, check_showable, display_at, show, show_drawn
+from .showing import NotSimulated, check_showable, display_at, show, show_drawn
 
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
@@ -75,8 +75,30 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
         participants.store(scene, known, objects)
 
 
+def after_update() -> None:
+    """The depsgraph has changed: the user may have entered Edit Mode."""
+    participants.invalidate()
+    layer = bpy.context.view_layer
+    active = layer.objects.active if layer is not None else None
+    if active is not None and active.mode in edits.EDITING:
+        edits.show_drawn_while_editing(rods.rods_in(layer.objects))
+
+
+def accept_edits() -> None:
+    """Stores edits of all rods, before the file is saved."""
+    for scene in bpy.data.scenes:
+        own = {obj.tendril.uid: obj for obj in rods.rods_in(scene.objects)}
+        for uid, obj in own.items():
+            if obj.mode not in edits.EDITING and not obj.tendril.baked:
+                with errors_to_status([uid]):
+                    running = running_of(scene)
+                    if edits.accept(obj, own) and running is not None:
+                        running.outdated = True
+
+
 def after_load() -> None:
     memory.clear()
+    edits.forget()
     participants.invalidate()
     bullet.invalidate()
     migration.migrate(rods.rods_in(bpy.data.objects))
@@ -90,6 +112,8 @@ def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     bullet.invalidate()
     participants.invalidate()
     record_frame(scene)
+    edits.show_drawn_while_editing(rods.rods_in(scene.objects))
+    edits.forget(obj.tendril.uid for obj in rods.rods_in(bpy.data.objects) if obj.mode not in edits.EDITING)
     after_frame_change(scene, depsgraph)
 
 
@@ -156,11 +180,12 @@ def _check(
 ) -> Objects:
     """Reads the poses of all objects and accepts edits of their curves. Returns those that can show frames."""
     showable: Objects = {}
+    owners_uids = {obj.tendril.uid for obj in owners.values()}
     for uid, obj in objects.items():
         with errors_to_status([uid]):
             known.poses.update(rods.poses_of(obj, scene, depsgraph))
             check_showable(obj, owners[obj.data])
-            if accept_edits(obj) and known.running is not None:
+            if edits.accept(obj, owners_uids) and known.running is not None:
                 known.running.outdated = True
             showable[uid] = obj
     return showable
