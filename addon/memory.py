@@ -16,7 +16,7 @@ import bpy
 
 from ..core import TendrilError
 from ..core.errors import shorten
-from .bridge import rods, scenes
+from .bridge import relevant, rods, scenes
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.poses import Array
@@ -256,14 +256,20 @@ def errors_to_disk_note(scene: bpy.types.Scene) -> Iterator[None]:
 
 
 def taking_part(scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
-    """The rods that are simulated, by uid. Baked rods are included only if others that still move may collide with them."""
-    found, moving = {}, {}
-    for obj in rods.rods_in(scene.objects):
+    """The rods that are simulated, by uid. Baked rods are included only if others that still move may collide with them, or were
+    simulated together with them: the frames of those are still valid."""
+    running = running_of(scene)
+    kept = () if running is None or running.outdated else running.uids
+    found, moving, together = {}, False, {}
+    for obj in rods.rods_in(relevant.in_scene(scene)):
         settings = obj.tendril
         found[settings.uid] = obj
-        if not settings.baked:
-            moving[settings.uid] = obj
-    return found if moving and scene.tendril.rod_contact else moving
+        moving = moving or not settings.baked
+        if not settings.baked or settings.uid in kept:
+            together[settings.uid] = obj
+    if not moving:
+        return {}
+    return found if scene.tendril.rod_contact else together
 
 
 def _frames(count: int) -> str:

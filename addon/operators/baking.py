@@ -10,7 +10,7 @@ from .. import memory
 from ..baking import bodies, disk, exporting
 from ..baking.errors import BakeError
 from ..baking.shape_keys import delete_bake
-from ..baking.simulating import bake, store, why_not_bakeable
+from ..baking.simulating import bake, plan, store, why_not_bakeable
 from ..bridge.rods import rods_in
 from .simulating import SimulationOperator, is_background
 
@@ -94,8 +94,13 @@ class TENDRIL_OT_bake_all(_BakeOperator, bpy.types.Operator):
     bl_label = "Bake All Rods"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def objects_to_bake(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
-        return [*disk.unbaked_rods(context.scene)] or [None]
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        planned = plan(disk.unbaked_rods(context.scene), context.scene)
+        self._notes = planned.notes
+        return bake(planned.uids, context.scene.name, planned.on_disk)
+
+    def completion_message(self, context: bpy.types.Context) -> str:
+        return ". ".join(filter(None, [super().completion_message(context), *self._notes]))
 
 
 class TENDRIL_OT_cache_to_bake(bpy.types.Operator):
