@@ -50,6 +50,12 @@ def record(obj: bpy.types.Object, rows: Rows) -> None:
         _shown[uid] = Shown(rows, drawn, curves.layout(obj.data), matrix)
 
 
+def is_shown(uid: str, rows: Rows) -> bool:
+    """Whether these very rows were the last that were written to the curve of a rod. Call `accept` before."""
+    shown = _shown.get(uid)
+    return shown is not None and shown.rows is rows
+
+
 def forget(uids: Iterable[str] | None = None) -> None:
     """Forgets what curves show: undo has replaced it, or a file was opened."""
     for uid in list(_shown) if uids is None else uids:
@@ -73,6 +79,9 @@ def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
     """Stores the edits that the user has made to a rod as its drawn shape; `rods` are the uids of all rods of the file. Returns
     whether there were any."""
     settings, data = obj.tendril, obj.data
+    if settings.baked:  # its shape keys hide the points
+        _shown.pop(settings.uid, None)
+        return False
     if curves.keeps_drawn(data):
         if settings.shows_drawn:
             if curves.is_as_drawn(data):

@@ -121,7 +121,8 @@ def show(obj: bpy.types.Object, uid: str, display: Display, control_points: Cont
     if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
         raise TendrilError(f"frame {number}", rows, "it has non-finite coordinates and was not shown: please report it")
     known_before = bool(control_points)
-    curves.write_rows(data, rows, free_handles=True, control_points=control_points)
+    if obj.tendril.shows_drawn or not edits.is_shown(uid, rows):
+        curves.write_rows(data, rows, free_handles=True, control_points=control_points)
     # With control points this was done when they were read. Assigning an equal value would make Blender evaluate the object again.
     if not known_before and obj.tendril.shows_drawn:
         obj.tendril.shows_drawn = False

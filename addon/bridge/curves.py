@@ -158,7 +158,7 @@ def write_rows(
         start = stop
     if start < len(rows) and is_tilted(curve):
         _write_tilts(curve, rows)
-    curve.update_tag()
+    # Writing points has tagged the curve. Another tag would make Blender evaluate much more, in proportion to all objects.
 
 
 def _write_tilts(curve: Data, rows: Rows) -> None:
