@@ -10,7 +10,7 @@ import pytest
 from random_scenes import random_settings, simulate
 from tendril.core.describe.model import model_records
 
-SEEDS = range(24)
+SEEDS = range(4, 28)  # some seconds together; seed 3 alone takes 15 s, in clothoids and explicit steps
 
 
 def without_contact(seed):

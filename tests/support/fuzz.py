@@ -138,9 +138,8 @@ def main(arguments: list[str] | None = None) -> int:
             smallest = shrink(settings)
             path = keep(smallest, problem(smallest) or text)
             print(f"seed {settings['seed']}: {text}; kept in {path}", flush=True)
-    print(
-        f"{done} scenes from seed {chosen.seed} in {time.monotonic() - began:.0f} s, {counts['refused']} of them refused, {failures} failed"
-    )
+    seconds, refused = time.monotonic() - began, counts["refused"]
+    print(f"{done} scenes from seed {chosen.seed} in {seconds:.0f} s: {refused} refused, {failures} failed")
     return 1 if failures else 0
 
 
