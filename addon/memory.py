@@ -177,8 +177,24 @@ def info(scene: bpy.types.Scene) -> str:
     if is_missing_on_disk(scene):
         return f"{text}, not on disk: play again from frame {scenes.first_frame_of(scene)}"
     if running.not_exact_since is not None:
-        return f"{text}, not converged since frame {running.not_exact_since}"
+        return f"{text}, not converged since frame {running.not_exact_since}{_severity(running, scene.frame_current)}"
     return text
+
+
+def _severity(running: Running, frame: int) -> str:
+    """What was given up at a frame, or at the first one that did not converge."""
+    number = frame if frame in running.severities else running.not_exact_since
+    told = running.severities.get(number) if number is not None else None  # frames of an earlier session have none
+    return f" (frame {number}: {told})" if told else ""
+
+
+def affected_rods(scene: bpy.types.Scene) -> frozenset[str]:
+    """Uids of the rods that did not converge at the current frame, or in any frame if all did there."""
+    running = running_of(scene)
+    if running is None:
+        return frozenset()
+    everywhere: frozenset[str] = frozenset()
+    return running.affected.get(scene.frame_current) or everywhere.union(*running.affected.values())
 
 
 def status(uid: str) -> str:

@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from ..errors import Array, TendrilError
-from ..models.protocol import Work
 from .world import World
 
 LARGEST = 1e30  # of any number in a state: squares and products of some of them are finite
@@ -51,8 +50,7 @@ class LastGood:
         self._good[:] = flat
 
     def _reset(self, bad: list[bool]) -> None:
-        failures = self._world.reset(self._good, bad)
-        self._world.work = self._world.work + Work(failures=failures)
+        self._world.reset(self._good, bad)
 
 
 def _is_usable(numbers: Array) -> bool:

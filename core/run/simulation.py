@@ -134,6 +134,8 @@ class Simulation:
             work.fallbacks,
             work.failures,
             self.energies(),
+            work.overlap,
+            work.affected,
             self._world.callbacks.take(),
         )
         return Frame(self.frame, self.time, report, self._world.rods.samples(), self._places, bodies)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -189,10 +190,17 @@ class World:
             self.work = self.work + Work(failures=1)
 
     def collect_work(self) -> None:
-        for block in self.blocks:
-            self.work = self.work + block.take_work()
+        for number, block in enumerate(self.blocks):
+            self.work = self.work + self._of_rods(number, block.take_work())
         if self.bodies is not None:
             self.work = self.work + self.bodies.steps.take_work()
+
+    def _of_rods(self, block: int, work: Work) -> Work:
+        """The work of a block, with the ids of its affected rods in the scene."""
+        if not work.affected:
+            return work
+        ids = frozenset(rod for rod, (of, k) in enumerate(self.rods.rods) if of == block and k in work.affected)
+        return replace(work, affected=ids)
 
     def stop(self) -> None:
         """Sets all velocities to zero."""
@@ -249,14 +257,14 @@ class World:
         state = self.bodies.block.state
         return all(map(_is_bounded, state)) and bool(np.all(are_rotations(state.rotation)))
 
-    def reset(self, flat: Array, which: Sequence[bool]) -> int:
-        """Returns parts of the world to those of a state, at rest. Returns the number of rods and bodies concerned."""
-        parts, count = self.parts(flat), 0
-        for block, part, chosen in zip(self.blocks, parts, which, strict=False):
+    def reset(self, flat: Array, which: Sequence[bool]) -> None:
+        """Returns parts of the world to those of a state, at rest, and counts the rods and bodies concerned as failures."""
+        parts, count, rods = self.parts(flat), 0, set[int]()
+        for number, (block, part, chosen) in enumerate(zip(self.blocks, parts, which, strict=False)):
             if chosen:
                 block.unpack_state(part)
                 block.stop()
-                count += len(block.sample_start) - 1
+                rods |= {rod for rod, (of, _) in enumerate(self.rods.rods) if of == number}
         holds, contact, bodies = which[len(self.blocks) :]
         if holds:
             self.holds.restore(parts[-3])
@@ -268,7 +276,7 @@ class World:
             of_bodies.unpack_state(parts[-1][: of_bodies.state_size])
             of_bodies.stop(np.arange(len(self.scene.bodies)))
             count += len(self.scene.bodies)
-        return max(count, 1)
+        self.work = self.work + Work(failures=max(count + len(rods), 1), affected=frozenset(rods))
 
     def restore_prescribed(self, flat: Array, time: float) -> None:
         """Sets holds to those of a state, and colliders to where they are at a time in s."""

@@ -265,7 +265,7 @@ def _row(frame: Frame) -> str:
     row = f"{frame.number:11d}{frame.time:11.4g}"
     row += "".join(f"{value:11.4g}" for value in (e.kinetic, e.stretch, e.bend, e.twist, e.gravity, e.total))
     row += f"{report.iterations:11d}{report.residual:11.2g}{report.halvings:11d}{report.fallbacks:11d}"
-    return row if report.converged else row + "  not converged"
+    return row if report.converged else f"{row}  not converged: {report.severity}"
 
 
 def _count(number: int, thing: str) -> str:

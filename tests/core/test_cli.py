@@ -101,6 +101,7 @@ class FakeSimulation:
             fallbacks=0,
             energies=Energies(),
             problems=(),
+            severity="1 rod stopped",
         )
         return types.SimpleNamespace(
             number=self.frame,
@@ -289,7 +290,7 @@ def test_run_prints_a_table(fake, scene, tmp_path, capsys):
     assert lines[0] == "2 rods, 24 frames/s, 4 substeps and sdirk2; energies in J"
     assert lines[1].split()[:4] == ["frame", "time", "kinetic", "stretch"]
     assert [line.split()[0] for line in lines[2:-1]] == ["1", "5", "9", "10"]
-    assert [line.endswith("not converged") for line in lines[2:-1]] == [False, True, False, False]
+    assert ["not converged: 1 rod stopped" in line for line in lines[2:-1]] == [False, True, False, False]
     assert "1 did not converge" in lines[-1]
     assert os.listdir(tmp_path) == ["scene.py"]
 
