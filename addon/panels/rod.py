@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import memory, migration, solver
-from ..bridge import profiles, roots
+from ..bridge import attachments, profiles, roots
 from ..bridge.rods import is_net, is_rod, uses_elements
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel, draw_message
@@ -21,7 +21,8 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
                 factor=solver.progress(), text=f"Compiling the solver, once: {100 * solver.progress():.0f} %"
             )
         status = "" if solver.is_compiling() else memory.status(rod.uid)
-        for message in (status, solver.problem(), migration.problem(rod)):
+        lost = attachments.lost_targets(context.object, context.scene)
+        for message in (status, *lost, solver.problem(), migration.problem(rod)):
             if message:
                 draw_message(layout, context, message)
         kind = context.object.type

@@ -55,6 +55,8 @@ class Work:
     halvings: int = 0  # of the step size
     fallbacks: int = 0  # steps repeated with backward Euler
     failures: int = 0  # parts of a step that were given up: the rod was placed without velocity
+    overlap: float = 0.0  # deepest penetration of contacts that were given up, in radii
+    affected: frozenset[int] = frozenset()  # rods with failures: their numbers in the block
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -63,6 +65,8 @@ class Work:
             self.halvings + other.halvings,
             self.fallbacks + other.fallbacks,
             self.failures + other.failures,
+            max(self.overlap, other.overlap),
+            self.affected | other.affected,
         )
 
 

@@ -344,6 +344,8 @@ class CordeBlock:
 
     def unpack_state(self, state: Array) -> None:
         unpack(state, self.arrays.state)
+        # A rotation has two quaternions. `move_holds` takes the one nearer to the previous, whose sign only the state knows.
+        self.arrays.holds.q[:, self._quaternion] = self.arrays.state.q[self._quaternion]
 
     def stop(self) -> None:
         self.arrays.state.v[:] = 0.0
