@@ -151,7 +151,7 @@ def test_a_rod_that_passes_through_another_is_seen() -> None:
 
 def test_rods_that_travel_together_do_not_cross() -> None:
     checker = checker_of(cross_of(0.021))
-    checker.look(np.concatenate(cross_of(0.021)) + (3.0, -7.0, 2.0))
+    checker.look(np.concatenate(cross_of(0.021)) + np.array([3.0, -7.0, 2.0]))
     assert not checker.findings.passages
 
 
@@ -187,7 +187,7 @@ def test_joints_of_a_net_are_no_contacts() -> None:
     checker.begin(points)
     assert checker.look(points * (1.0, 1.0, 0.0)).overlap == 0.0
     folded = points.copy()
-    folded[12:] = points[4:8] + (0.003, 0.0, 0.01)
+    folded[12:] = points[4:8] + np.array([0.003, 0.0, 0.01])
     assert checker.look(folded).overlap > 0.9
 
 
@@ -226,7 +226,7 @@ def test_what_moves_with_a_turning_collider_does_not_pass() -> None:
 def test_all_crossings_of_a_crowd_are_those_of_ipctk() -> None:
     """Broad phase and narrow phase together, against all pairs of edges."""
     rng = np.random.default_rng(5)
-    lines = [rng.uniform(-0.2, 0.2, 3) + np.cumsum(0.15 * rng.standard_normal((8, 3)), axis=0) for _ in range(12)]
+    lines = [rng.uniform(-0.2, 0.2, 3) + np.cumsum(0.15 * rng.standard_normal((8, 3)), axis=0) for _ in range(40)]
     moved = [points + 0.1 * rng.standard_normal(points.shape) for points in lines]
     checker = checker_of(lines, 1e-4)
     checker.look(np.concatenate(moved))
