@@ -18,7 +18,8 @@ from ..sample_scenes.experiments.graphs import grid
 HEAD = 0.1  # m, radius
 CLEARANCE = 0.5  # radii between a root and the surface of a head
 GOLDEN_ANGLE = math.pi * (1.0 + math.sqrt(5.0))
-TURNS, LOOK_AHEAD = 12, 6  # of a random path: directions tried, and steps seen ahead
+TURNS, LOOK_AHEAD = 16, 6  # of a random path: ways tried, and steps seen ahead
+SHARPEST = 0.2  # turn of a random path in a step, in each direction
 
 
 def heap(count: int = 50, seed: int = 0) -> Scene:
@@ -157,23 +158,24 @@ def tangle(segments: int = 3500, seed: int = 1) -> Scene:
 def random_path(segments: int, step: float, *, clearance: float, size: float, seed: int) -> Array:
     """A smooth random path in a cube about the origin that keeps `clearance` from all but its own last points.
 
-    Of several random turns each step takes one with the most room ahead; without room it goes back some points."""
+    Of several random bends each step takes the one with the most room ahead; without room it goes back some points."""
     random = np.random.default_rng(seed)
     points, directions = np.zeros((segments + 1, 3)), np.zeros((segments + 1, 3))
     directions[0] = (1.0, 0.0, 0.0)
     behind = math.ceil(2.0 * clearance / step) + 1  # points that are near because they are close along the path
     last, stuck = 0, 0
     while last < segments:
-        turns = directions[last] + 0.2 * random.uniform(-1.0, 1.0, (TURNS, 3))
-        turns /= np.linalg.norm(turns, axis=1)[:, None]
-        ahead = points[last] + step * np.arange(1, LOOK_AHEAD + 1)[:, None] * turns[:, None]
+        turns = SHARPEST * random.uniform(-1.0, 1.0, (TURNS, 1, 3))
+        ways = directions[last] + turns * np.arange(1, LOOK_AHEAD + 1)[:, None]
+        ways /= np.linalg.norm(ways, axis=2)[:, :, None]
+        ahead = points[last] + step * np.cumsum(ways, axis=1)
         steps = free_steps(ahead, points[: max(last - behind, 0)], clearance, 0.5 * size)
         best = int(steps.argmax())
         if steps[best] == 0:
             stuck += 1
             last = max(last - 5 * (1 + stuck % 20), 0)
             continue
-        points[last + 1], directions[last + 1] = ahead[best, 0], turns[best]
+        points[last + 1], directions[last + 1] = ahead[best, 0], ways[best, 0]
         last += 1
     return points
 

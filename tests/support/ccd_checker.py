@@ -2,7 +2,8 @@
 
 It reads positions only, and shares no code with the solver. Between consecutive snapshots every vertex moves linearly. Overlaps are
 measured at snapshots, in radii of the thinner rod, and what overlapped in the drawn input is subtracted. Parts of one rod that are
-closer along it than half the circumference of its section are no contact.
+closer along it than half the circumference of its section are no contact. Where edges are chords of a curved element, the height of
+the arc above them is granted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .ccd_kernels import crossings_of, overlaps_of, pairs_within
 from .ccd_surfaces import ConvexSurface, MeshSurface, Passage, Pose, Surface, boxes_of, collider_surface
 
 Array = np.ndarray
+CURVED = ("clothoid",)  # models whose rods are curves; vertices are points on them
 
 
 class Curves(NamedTuple):
@@ -34,10 +36,11 @@ class Curves(NamedTuple):
     total: Array  # (E,) m, length of a closed rod; infinite for open ones
     first: Array  # (R + 1,) first vertex of each rod
     near: dict[int, Array]  # of nets: (n, n) which vertices are close along the net
+    smooth: Array  # (E,) the edge is a chord of a curved element
 
 
 def curves_of(scene: Scene) -> Curves:
-    ends, curve, radius, start, rest, total, first, near = [], [], [], [], [], [], [0], {}
+    ends, curve, radius, start, rest, total, smooth, first, near = [], [], [], [], [], [], [], [0], {}
     for number, entry in enumerate(scene.entries):
         rod = entry.rod
         m = rod.edge_count
@@ -49,13 +52,14 @@ def curves_of(scene: Scene) -> Curves:
         rest.append(lengths)
         start.append(np.concatenate([[0.0], np.cumsum(lengths)[:-1]]))
         total.append(np.full(m, lengths.sum() if getattr(rod, "closed", False) else np.inf))
+        smooth.append(np.full(m, entry.model in CURVED))
         if isinstance(rod, Net):
             graph = csr_matrix((lengths, (own[:, 0], own[:, 1])), shape=(rod.vertex_count,) * 2)
             reach = math.pi * float(rod.radii.max())
             near[number] = np.isfinite(dijkstra(graph, directed=False, limit=reach))
         first.append(first[-1] + rod.vertex_count)
     joined = [np.concatenate(part) for part in (ends, curve, radius, start, rest, total)]
-    return Curves(*joined, np.array(first), near)
+    return Curves(*joined, np.array(first), near, np.concatenate(smooth))
 
 
 @dataclass
@@ -98,14 +102,15 @@ class Checker:
 
     # Snapshots
 
-    def begin(self, positions: Array, time: float = 0.0, bodies: Sequence[Pose] = ()) -> None:
-        """The drawn input. Its overlaps are not counted later on."""
+    def begin(self, positions: Array, time: float = 0.0, bodies: Sequence[Pose] = ()) -> list[float]:
+        """The drawn input. Its overlaps are not counted later on; they are returned, in m."""
         self._x, self._poses = np.ascontiguousarray(positions, float), self._poses_at(time, bodies)
         if self.rods:
             pairs, gap = self._rod_gaps(self._x)
             for key, depth in zip(self._keys(pairs), -gap, strict=True):
                 self._allowed_rods[key] = max(self._allowed_rods.get(key, 0.0), depth)
         self._allowed_surfaces = [np.maximum(0.0, -gap) for gap in self._surface_gaps(self._x, self._poses)]
+        return [*self._allowed_rods.values(), *(float(one.max(initial=0.0)) for one in self._allowed_surfaces)]
 
     def look(self, positions: Array, time: float = 0.0, bodies: Sequence[Pose] = ()) -> Deepest:
         """The next snapshot: all positions (N, 3) at a time in s, and poses of all bodies. Returns its worst overlap."""
@@ -171,7 +176,7 @@ class Checker:
     def _surface_gaps(self, x: Array, poses: list[Any]) -> list[Array]:
         gaps = []
         for surface, mask, pose in zip([*self.surfaces, *self.body_surfaces], self._masks(), poses, strict=True):
-            gap = surface.gaps(x, self.curves.ends, self.curves.radius, pose)
+            gap = surface.gaps(x, self.curves.ends, self.curves.radius, pose) + self._arc_heights(x)
             gaps.append(np.where(mask, gap, np.inf))
         return gaps
 
@@ -180,9 +185,22 @@ class Checker:
         pairs = self._candidates(x, x, self.curves.radius)
         gap, where = np.zeros(len(pairs)), np.zeros((len(pairs), 2))
         overlaps_of(pairs, self.curves.ends, x, self.curves.radius, gap, where)
+        arc = self._arc_heights(x)
+        gap += arc[pairs[:, 0]] + arc[pairs[:, 1]]
         pairs, gap, where = pairs[gap < 0.0], gap[gap < 0.0], where[gap < 0.0]
         far = self._apart_along(pairs, where)
         return pairs[far], gap[far]
+
+    def _arc_heights(self, x: Array) -> Array:
+        """Of curved elements above the chords that stand for them: an eighth of the second difference of their points."""
+        c = self.curves
+        out = np.zeros(len(c.ends))
+        if c.smooth.any():
+            e = x[c.ends[:, 1]] - x[c.ends[:, 0]]
+            turn = np.linalg.norm(np.diff(e, axis=0), axis=1) * (np.diff(c.curve) == 0)
+            before, after = np.concatenate([[0.0], turn]), np.concatenate([turn, [0.0]])
+            out[c.smooth] = np.maximum(before, after)[c.smooth] / 8.0
+        return out
 
     def _rod_passages(self, x: Array, y: Array) -> list[Passage]:
         pairs = self._candidates(x, y, 0.0)
