@@ -8,19 +8,36 @@ no code with the solver.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core import Scene, Simulation
-from .mass_scenes import WORKLOADS
-from .rows import Timer
+from .mass_scenes import WORKLOADS, heap
+from .rows import Line, Row, Timer, growth_line
 
-# Kernels are compiled in the first frame, which is therefore run twice.
+MOST_SECONDS = 60.0  # on the clock, after which a row of the benchmark stops with the frames it has
+OVERLAP = 0.1  # radii
+
+# Workload, sizes, and those of `--full`: (size, worst frame, median frame) with limits in processor seconds.
+Case = tuple[str | None, float, float]
+LIMITS: dict[str, tuple[str, tuple[Case, ...], tuple[Case, ...]]] = {
+    "W10": ("heap of {}", (("50", 1.0, math.inf), ("200", 4.0, math.inf)), (("1000", 20.0, math.inf),)),
+    "W11": ("hair of {}", (("300", 0.3, math.inf), ("1000", 1.0, math.inf)), (("5000", 6.0, math.inf),)),
+    "W12": ("coil, {}", tuple((model, 0.5, 0.05) for model in ("der", "net", "compact", "clothoid", "der2008")), ()),
+    "W13": ("ply of 19 yarns", ((None, 1.0, math.inf),), ()),
+    "W14": ("tangle of {} segments", (("3500", 2.0, math.inf),), (("5000", 2.0, math.inf),)),
+    "W15": ("net on a sphere", ((None, 0.3, 0.1),), ()),
+    "W16": ("30 clothoids on a box", ((None, 0.2, 0.05),), ()),
+    "W17": ("limp hair on head and shoulders", ((None, 0.6, 0.3),), ()),
+}
+TIGHTER = {"W12": 0.01}  # largest overlap in radii where it is not OVERLAP
 
 
 @dataclass
@@ -38,40 +55,40 @@ class FrameRecord:
 
 
 def run(
-    scene: Scene, frames: int, *, threads: int | None = None, check: bool = True, show: bool = False
+    scene: Scene,
+    frames: int,
+    *,
+    threads: int | None = None,
+    check: bool = True,
+    show: bool = False,
+    most_seconds: float = math.inf,
 ) -> list[FrameRecord]:
-    from ..tests.support.ccd_checker import Checker
-    from ..tests.support.snapshots import Follower
-
+    """Simulates a scene with default settings; stops early after `most_seconds` on the clock."""
     sim = Simulation(scene, threads=threads)
     state = sim.state()
     sim.step_frame()  # compiles
     sim.restore(state, sim.first_frame)
-    follower = Follower(sim, Checker(scene)) if check else None
-    records = []
-    for _ in range(frames):
-        checking = 0.0 if follower is None else follower.seconds
+    follower = _follow(sim) if check else None
+    records: list[FrameRecord] = []
+    began = time.perf_counter()
+    while len(records) < frames and time.perf_counter() - began < most_seconds:
         with Timer() as timer:
             frame = sim.step_frame()
-        checking = 0.0 if follower is None else follower.seconds - checking
-        deepest, crossings, steps = (0.0, "", 0), 0, 0
+        record = FrameRecord(timer.processor, timer.wall, 0.0, "", 0, 0, 0, frame.report)
         if follower is not None:
-            deepest, crossings, steps = follower.end_frame(frame)
-        records.append(
-            FrameRecord(
-                timer.processor - checking,
-                timer.wall,
-                deepest[0],
-                deepest[1],
-                deepest[2],
-                crossings,
-                steps,
-                frame.report,
-            )
-        )
+            record.seconds -= follower.take_seconds()
+            (record.overlap, record.pair, record.deep), record.crossings, record.steps = follower.end_frame(frame)
+        records.append(record)
         if show:
-            print(line_of(frame.number, records[-1]), flush=True)
+            print(line_of(frame.number, record), flush=True)
     return records
+
+
+def _follow(sim: Simulation) -> Any:
+    from ..tests.support.ccd_checker import Checker
+    from ..tests.support.snapshots import Follower
+
+    return Follower(sim, Checker(sim.scene))
 
 
 def line_of(number: int, record: FrameRecord) -> str:
@@ -118,10 +135,64 @@ def main(arguments: list[str] | None = None) -> int:
         f"{options.workload} {options.size or ''}: {len(scene.entries)} rods, {vertices} vertices, load {os.getloadavg()[0]:.1f}"
     )
     began = time.perf_counter()
-    records = run(scene, options.frames or frames, threads=options.threads, check=not options.no_check, show=True)
+    records = run(
+        scene,
+        options.frames or frames,
+        threads=options.threads,
+        check=not options.no_check,
+        show=True,
+        most_seconds=options.seconds or math.inf,
+    )
     print(", ".join(f"{key.replace('_', ' ')} {value:.4g}" for key, value in summary(records).items()))
     print(f"took {time.perf_counter() - began:.0f} s")
     return 0
+
+
+# Rows of the benchmark
+
+
+def _row(name: str) -> Row:
+    title, cases, more = LIMITS[name]
+
+    def measure(full: bool) -> Iterator[Line]:
+        make, frames = WORKLOADS[name]
+        for size, worst, median in (*cases, *more) if full else cases:
+            figures = summary(run(make(size), frames, most_seconds=MOST_SECONDS))
+            limits = {"seconds": worst, "overlap_radii": TIGHTER.get(name, OVERLAP)}
+            if median < math.inf:
+                limits["median"] = median
+            yield Line(f"{name} {title.format(size)}, worst frame", figures.pop("worst"), limits, figures)
+
+    return Row(name, measure)
+
+
+def heap_growth(full: bool) -> Iterator[Line]:
+    """Mean processor seconds of a frame of W10, landing included, for more and more strands."""
+    sizes = (50, 100, 200, 500, 1000, 2000) if full else (50, 100, 200)
+    times = []
+    for size in sizes:
+        records = run(heap(size), 24, check=False, most_seconds=MOST_SECONDS)
+        times.append(float(np.mean([record.seconds for record in records])))
+        yield Line(f"heap of {size}, a frame", times[-1], None, {"us_per_strand": 1e6 * times[-1] / size})
+    yield growth_line("heap of n, growth", sizes, times, 1.15)
+
+
+def two_cores(_full: bool) -> Iterator[Line]:
+    """Time on the clock of W10 on two threads over that on one."""
+    walls = [sum(record.wall for record in run(heap(200), 16, check=False, threads=count)) for count in (1, 2)]
+    yield Line(
+        "heap of 200 on two threads, 16 frames",
+        walls[1],
+        {"of_one_thread": 1.0 / 1.6},
+        {"of_one_thread": walls[1] / walls[0]},
+    )
+
+
+ROWS = (
+    *(_row(name) for name in LIMITS),
+    Row("heap growth", heap_growth),
+    Row("heap threads", two_cores, full_only=True),
+)
 
 
 if __name__ == "__main__":

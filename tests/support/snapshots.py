@@ -10,17 +10,19 @@ from .ccd_checker import Checker, Deepest, snapshot
 
 
 class Follower:
-    """Looks at every accepted step of a simulation through `Simulation.on_step`, and at frames where that does not exist."""
+    """Looks at every accepted step of a simulation that shows them, and else at its frames."""
 
     def __init__(self, sim: Simulation, checker: Checker) -> None:
         self.sim, self.checker = sim, checker
-        self.seconds = 0.0  # of processor time spent within the simulation's steps
+        self.sees_steps = False
+        self._seconds = 0.0
         self._count, self._passages = 0, 0
         self.checker.begin(*snapshot(sim.current(), sim.scene))
 
-    @property
-    def sees_steps(self) -> bool:
-        return hasattr(self.sim, "on_step")
+    def take_seconds(self) -> float:
+        """Processor time spent on checks within the simulation's steps since this was last asked."""
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
 
     def end_frame(self, frame: Any) -> tuple[Deepest, int, int]:
         """Its worst overlap, the crossings since the frame before, and the number of snapshots in between."""
