@@ -80,7 +80,7 @@ class Deepest(NamedTuple):
 
 
 class Checker:
-    """Follows a scene through snapshots. `colliders` and `rods` select what is checked."""
+    """Follows a scene through snapshots. `rods`: contact between rods is checked, by default if the scene has it."""
 
     def __init__(self, scene: Scene, *, rods: bool | None = None) -> None:
         self.scene, self.curves = scene, curves_of(scene)
@@ -94,6 +94,8 @@ class Checker:
         self._allowed_surfaces: list[Array] = []
         self._x: Array | None = None
         self._poses: list[Any] = []
+        self._bodies: list[Pose] = []
+        self._x_bodies: Array | None = None  # positions when the poses of bodies were last known
 
     def _not_attached(self, body: int) -> Array:
         """Which edges belong to rods that are not attached to this body."""
@@ -104,7 +106,8 @@ class Checker:
 
     def begin(self, positions: Array, time: float = 0.0, bodies: Sequence[Pose] = ()) -> list[float]:
         """The drawn input. Its overlaps are not counted later on; they are returned, in m."""
-        self._x, self._poses = np.ascontiguousarray(positions, float), self._poses_at(time, bodies)
+        self._x, self._bodies = np.ascontiguousarray(positions, float), list(bodies)
+        self._x_bodies, self._poses = self._x, self._poses_at(time, bodies)
         if self.rods:
             pairs, gap = self._rod_gaps(self._x)
             for key, depth in zip(self._keys(pairs), -gap, strict=True):
@@ -112,26 +115,33 @@ class Checker:
         self._allowed_surfaces = [np.maximum(0.0, -gap) for gap in self._surface_gaps(self._x, self._poses)]
         return [*self._allowed_rods.values(), *(float(one.max(initial=0.0)) for one in self._allowed_surfaces)]
 
-    def look(self, positions: Array, time: float = 0.0, bodies: Sequence[Pose] = ()) -> Deepest:
-        """The next snapshot: all positions (N, 3) at a time in s, and poses of all bodies. Returns its worst overlap."""
+    def look(self, positions: Array, time: float = 0.0, bodies: Sequence[Pose] | None = ()) -> Deepest:
+        """The next snapshot: all positions (N, 3) at a time in s, and poses of all bodies. Returns its worst overlap.
+
+        With None for the poses, bodies are left out; the next snapshot that has them covers all the motion since the last."""
         assert self._x is not None, "begin comes first"
-        x, y = self._x, np.ascontiguousarray(positions, float)
-        poses = self._poses_at(time, bodies)
+        y, fixed = np.ascontiguousarray(positions, float), len(self.surfaces)
+        poses = self._poses_at(time, self._bodies if bodies is None else bodies)
         self.findings.snapshots += 1
         if self.rods:
-            self._note(self._rod_passages(x, y))
-        for surface, mask, before, after in zip(
-            [*self.surfaces, *self.body_surfaces], self._masks(), self._poses, poses, strict=True
-        ):
-            found = surface.passages(x, y, self.curves.ends, before, after)
-            self._note([one for one in found if mask[one.first]])
-        deepest = self._deepest(y, poses)
+            self._note(self._rod_passages(self._x, y))
+        surfaces, masks = self._surfaces(), self._masks()
+        for k in range(fixed if bodies is None else len(surfaces)):
+            x = self._x if k < fixed else self._x_bodies
+            found = surfaces[k].passages(x, y, self.curves.ends, self._poses[k], poses[k])
+            self._note([one for one in found if masks[k][one.first]])
+        deepest = self._deepest(y, poses[:fixed] if bodies is None else poses)
         if deepest.overlap > self.findings.worst:
             self.findings.worst = deepest.overlap
             self.findings.worst_pair = f"snapshot {self.findings.snapshots}: {deepest.pair}"
         self.findings.deep = deepest.deep
         self._x, self._poses = y, poses
+        if bodies is not None:
+            self._x_bodies, self._bodies = y, list(bodies)
         return deepest
+
+    def _surfaces(self) -> list[Surface]:
+        return [*self.surfaces, *self.body_surfaces]
 
     def _note(self, passages: list[Passage]) -> None:
         self.findings.passages += [(self.findings.snapshots, one) for one in passages]
@@ -163,9 +173,8 @@ class Checker:
             if len(depth) and depth.max() > overlap:
                 worst = int(depth.argmax())
                 overlap, pair = float(depth[worst]), self._pair_name(*pairs[worst])
-        for surface, gap, allowed in zip(
-            [*self.surfaces, *self.body_surfaces], self._surface_gaps(x, poses), self._allowed_surfaces, strict=True
-        ):
+        gaps = self._surface_gaps(x, poses)
+        for surface, gap, allowed in zip(self._surfaces(), gaps, self._allowed_surfaces, strict=False):
             depth = (-gap - allowed) / thin
             deep += int((depth > 0.1).sum())
             if depth.max(initial=0.0) > overlap:
@@ -174,8 +183,9 @@ class Checker:
         return Deepest(overlap, pair, deep)
 
     def _surface_gaps(self, x: Array, poses: list[Any]) -> list[Array]:
+        """Of each edge from the surfaces whose poses are given: all of them, or those of colliders alone."""
         gaps = []
-        for surface, mask, pose in zip([*self.surfaces, *self.body_surfaces], self._masks(), poses, strict=True):
+        for surface, mask, pose in zip(self._surfaces(), self._masks(), poses, strict=False):
             gap = surface.gaps(x, self.curves.ends, self.curves.radius, pose) + self._arc_heights(x)
             gaps.append(np.where(mask, gap, np.inf))
         return gaps
