@@ -5,14 +5,30 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Callable
 
 import ipctk
 import numpy as np
 import pytest
-from tendril.core import Box, Capsule, Cylinder, Material, Mesh, Net, Plane, Rod, Scene, Sphere
+from tendril.core import (
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Frame,
+    Material,
+    Mesh,
+    Net,
+    Plane,
+    Rod,
+    Scene,
+    Simulation,
+    Sphere,
+)
 from tendril.tests.support import ccd_kernels as kernels
 from tendril.tests.support.ccd_checker import Checker
-from tendril.tests.support.ccd_surfaces import ConvexSurface, MeshSurface
+from tendril.tests.support.ccd_surfaces import ConvexSurface, MeshSurface, Pose
+from tendril.tests.support.snapshots import Follower
 
 ROPE = Material.preset("nylon rope")
 TOLERANCE = 1e-5  # ipctk reports what comes this near as a collision
@@ -254,3 +270,52 @@ def test_it_is_fast_enough_for_a_thousand_strands() -> None:
     began = time.process_time()
     checker.look(x + 0.002 * np.random.default_rng(0).standard_normal(x.shape))
     assert time.process_time() - began < 2.0
+
+
+class ShowsSteps(Simulation):
+    """Shows every frame as two steps."""
+
+    on_step: Callable[[float, list[np.ndarray]], None] | None = None
+
+    def step_frame(self) -> Frame:
+        before = self.current()
+        after = super().step_frame()
+        if self.on_step is not None:
+            for part in (0.5, 1.0):
+                rods = range(len(self.scene.entries))
+                middle = [(1.0 - part) * before.positions(k) + part * after.positions(k) for k in rods]
+                self.on_step((1.0 - part) * before.time + part * after.time, middle)
+        return after
+
+
+def test_accepted_steps_are_followed_where_a_simulation_shows_them() -> None:
+    scene = Scene(rod_contact=False)
+    for points in cross_of(0.1):
+        scene.add(Rod.from_points(points, 0.01, ROPE))
+    scene.pin(0, range(9))
+    for sim, steps in ((ShowsSteps(scene), 3), (Simulation(scene), 1)):
+        follower = Follower(sim, Checker(scene, rods=True))
+        seen = [follower.end_frame(sim.step_frame()) for _ in range(6)]
+        assert [one[2] for one in seen] == [steps] * 6
+        assert sum(one[1] for one in seen) == 1
+        assert follower.sees_steps == (steps > 1)
+        assert (follower.take_seconds() > 0.0) == follower.sees_steps
+        assert follower.take_seconds() == 0.0
+    assert max(one[0].overlap for one in seen) <= 2.0
+
+
+def test_bodies_are_looked_at_when_their_poses_are_known() -> None:
+    scene = Scene()
+    scene.add(rod(*line(0.003, 0.0)))
+    scene.add_body(Body(Sphere(0.1), position=(0.0, 0.0, 0.4), collides=True))
+    checker, points = Checker(scene), np.array(line(0.003, 0.0))
+
+    def at(z: float) -> list[Pose]:
+        return [Pose(np.array([0.0, 0.0, z]), np.eye(3))]
+
+    checker.begin(points, 0.0, at(0.4))
+    checker.look(points, 0.0, None)
+    assert not checker.findings.passages
+    checker.look(points, 0.0, at(-0.4))
+    assert checker.findings.passages
+    assert checker.look(points, 0.0, at(-0.105)).overlap == pytest.approx(0.5, abs=0.01)
