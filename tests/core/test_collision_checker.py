@@ -188,7 +188,8 @@ def test_a_rod_crosses_itself_but_its_neighbouring_edges_do_not() -> None:
     checker.look(folded)
     assert {one.kind for _, one in checker.findings.passages} == {"rod, itself"}
     bent = np.array([(0.02 * k, 0.0, 0.002 * k * k) for k in range(9)])
-    checker = checker_of([bent])  # the radius is half an edge
+    checker = checker_of([bent], radius=0.02)  # as thick as two edges are long
+    assert max(checker.begin(bent), default=0.0) == 0.0
     assert checker.look(bent * (1.0, 1.0, -1.0)).overlap == 0.0
     assert not checker.findings.passages
 
