@@ -56,7 +56,7 @@ test-addon: $(VENV)/ready
 test-long: $(VENV)/ready
 	HYPOTHESIS_PROFILE=explore $(PY) -m pytest tests -m long
 
-# Up to ten minutes; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes.
+# About a quarter of an hour; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes.
 bench: $(VENV)/ready
 	$(PY) -m tendril.bench $(ROWS)
 

@@ -31,7 +31,7 @@ def hair(draw: Draw, motion: str, *, model: str = "der", curls: bool = False) ->
         scene.collide(ball(HEAD, (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), friction=friction, path=move)
     scene.collide(ball(1.0, (0.22, 0.12, 0.09), (0.0, 0.0, -0.25)), friction=friction)
     radius, length = draw.between(40e-6, 60e-6), draw.between(0.1, 0.25)
-    strands = radial_strands(draw.count((20, 30), (50, 500)), length, 20, radius)
+    strands = radial_strands(draw.count((30, 50), (50, 500)), length, 20, radius)
     scale = draw.between(0.2, 1.0)
     for k, points in enumerate(strands):
         if curls:
@@ -41,7 +41,7 @@ def hair(draw: Draw, motion: str, *, model: str = "der", curls: bool = False) ->
         rod = scene.add(strand, model, friction=friction, elements=5 if model == "clothoid" else None)
         scene.clamp(rod, "start", carried(points, move))
     story = f"{'curly ' if curls else ''}hair of {1e6 * radius:.0f} um, {model}, head {motion}"
-    return draw.crowd(scene, draw.frames(6, 48), story, driven=True)
+    return draw.crowd(scene, draw.frames(12, 48), story, driven=True)
 
 
 def wound(points: Array, radius: float, turns: float, phase: float) -> Array:

@@ -15,13 +15,14 @@ ANY_OPEN = ("der", "compact", "clothoid", "der2008")
 
 def stacked(draw: Draw, shapes: list[tuple[Array, float]], bottom: float, width: float) -> list[Array]:
     """Places shapes, each with its radius, next to each other in layers, along x and y in turn, so that none overlap."""
+    most = max(3, math.isqrt(len(shapes)))  # in a layer, so that there are several
     placed, z, k, layer = [], bottom, 0, 0
     while k < len(shapes):
-        across, row, tallest = -0.5 * width, [], 0.0
+        across, row, tallest = -draw.between(0.1, 0.5) * width, [], 0.0
         while k < len(shapes):
             points, radius = shapes[k]
             reach = float(np.abs(points[:, 1]).max()) + 1.1 * radius
-            if row and across + 2.0 * reach > 0.5 * width:
+            if len(row) == most or (row and across + 2.0 * reach > 0.5 * width):
                 break
             row.append(points + np.array([draw.between(-0.02, 0.02), across + reach, 0.0]))
             tallest = max(tallest, float(np.abs(points[:, 2]).max()) + 1.1 * radius)
@@ -59,7 +60,7 @@ def heap(draw: Draw, kind: str, models: tuple[str, ...] = ("der",), where: str |
     scene = Scene(rod_contact=True)
     where = where or draw.one_of("bowl", "box", "net")
     bottom = container(draw, scene, where)
-    count = draw.count((8, 14), (20, 500))
+    count = draw.count((12, 20), (20, 500))
     shapes: list[tuple[Array, float]] = []
     for _ in range(count):
         radius = draw.radius(1e-3, 5e-3) if kind == "sizes" else (2e-3 if kind != "thin" else 5e-4)
@@ -76,7 +77,7 @@ def heap(draw: Draw, kind: str, models: tuple[str, ...] = ("der",), where: str |
     for points, (_, radius) in zip(placed, shapes, strict=True):
         model = draw.one_of(*models)
         draw.add(scene, points, radius, material, model, friction=friction, closed=kind == "closed")
-    return draw.crowd(scene, draw.frames(9, 36), f"{kind} heap in a {where}", "/".join(models))
+    return draw.crowd(scene, draw.frames(12, 36), f"{kind} heap in a {where}", "/".join(models))
 
 
 def straight(draw: Draw) -> Crowd:

@@ -18,7 +18,7 @@ def coil(draw: Draw) -> Crowd:
     model = draw.one_of("der", "compact", "clothoid", "net", "der2008")
     scene = Scene(rod_contact=True)
     scene.collide(Plane(), friction=draw.friction())
-    segments, radius = draw.count((40, 60), (150, 400)), draw.radius(2e-3, 6e-3)
+    segments, radius = draw.count((60, 90), (150, 400)), draw.radius(2e-3, 6e-3)
     s = np.linspace(0.0, 0.012 * segments, segments + 1)
     points = np.stack([radius * np.sin(7.0 * s), radius * np.cos(9.0 * s), 2.0 * radius + s], axis=1)
     material = draw.rope()
@@ -27,7 +27,7 @@ def coil(draw: Draw) -> Crowd:
         scene.add(Net.from_edges(draw.shaken(points, radius), edges, radius, material), model)
     else:
         draw.add(scene, points, radius, material, model, rest=draw.one_of("straight", "as drawn"))
-    return draw.crowd(scene, draw.frames(12, 40), f"coil, {model}")
+    return draw.crowd(scene, draw.frames(16, 40), f"coil, {model}")
 
 
 def ply(draw: Draw) -> Crowd:
