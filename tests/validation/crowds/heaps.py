@@ -89,7 +89,7 @@ def curly(draw: Draw) -> Crowd:
 
 
 def closed(draw: Draw) -> Crowd:
-    return heap(draw, "closed")
+    return heap(draw, "closed", (draw.one_of("der", "compact", "der2008"),))
 
 
 def thin(draw: Draw) -> Crowd:

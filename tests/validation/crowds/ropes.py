@@ -162,10 +162,10 @@ def dragged_bundle(draw: Draw) -> Crowd:
     for x in (0.1, 0.25):
         scene.collide(Cylinder(cylinder, 0.4, (x, 0.0, -cylinder), ACROSS), friction=draw.friction())
     material, friction = draw.rope(), draw.friction()
-    rings = 1 if draw.small else 2
+    rings, model = 1 if draw.small else 2, draw.one_of("der", "compact", "der2008")
     for y, z in hexagon(rings, 2.4 * radius):
         points = moved(line(0.4, 30), 0.2, y, z + 2.4 * radius * (rings + 1))
-        rod = draw.add(scene, points, radius, material, friction=friction)
+        rod = draw.add(scene, points, radius, material, model, friction=friction)
         points = scene.entries[rod].rod.points
         scene.pin(rod, "end", lambda t, p=points[-1]: p + np.array([0.15, 0.0, -0.1]) * ramp(t, 0.6))
-    return draw.crowd(scene, draw.frames(10, 36), "dragged bundle", driven=True)
+    return draw.crowd(scene, draw.frames(10, 36), f"dragged bundle, {model}", driven=True)
