@@ -102,6 +102,19 @@ def test_distances_are_those_of_ipctk() -> None:
         assert kernels.to_triangle(a, b, c, d) == pytest.approx(math.sqrt(ipctk.point_triangle_distance(*p)), abs=1e-9)
 
 
+def test_segments_are_as_far_from_triangles_as_their_points() -> None:
+    rng, pierced = np.random.default_rng(6), 0
+    for _ in range(300):
+        p, q, a, b, c = rng.uniform(-1.0, 1.0, (5, 3))
+        points = p + np.linspace(0.0, 1.0, 401)[:, None] * (q - p)
+        sampled = min(kernels.to_triangle(tuple(x), tuple(a), tuple(b), tuple(c)) for x in points)
+        exact = kernels.segment_to_triangle(*map(tuple, (p, q, a, b, c)))
+        pierced += exact == 0.0
+        assert exact <= sampled + 1e-12
+        assert exact == pytest.approx(sampled, abs=0.005)
+    assert 10 < pierced < 290
+
+
 def test_convex_shapes_are_as_far_as_their_points() -> None:
     """The signed distance of edges against many points on each."""
     rng = np.random.default_rng(4)
