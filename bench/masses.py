@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Scene, Simulation
+from ..core.run.warm_up import warm_up
 from .mass_scenes import WORKLOADS, heap
 from .rows import Line, Row, Timer, growth_line
 
@@ -70,9 +71,10 @@ def run(
     most_seconds: float = math.inf,
 ) -> list[FrameRecord]:
     """Simulates a scene with default settings; stops early after `most_seconds` on the clock."""
+    warm_up({entry.model for entry in scene.entries}, True)
     sim = Simulation(scene, threads=threads)
     state = sim.state()
-    sim.step_frame()  # compiles
+    sim.step_frame()  # loads compiled code
     sim.restore(state, sim.first_frame)
     follower = _follow(sim) if check else None
     records: list[FrameRecord] = []
