@@ -8,6 +8,7 @@ from . import (
     clothoid_workloads,
     compact_workloads,
     contact_workloads,
+    masses,
     net_workloads,
     packaged,
     scaling,
@@ -19,6 +20,7 @@ from .rows import Row
 ROWS: tuple[Row, ...] = (
     *workloads.ROWS,
     *contact_workloads.ROWS,
+    *masses.ROWS,
     *compact_workloads.ROWS,
     *net_workloads.ROWS,
     *clothoid_workloads.ROWS,
