@@ -62,7 +62,7 @@ test-long: $(VENV)/ready
 fuzz: $(VENV)/ready
 	$(PY) -W ignore tests/support/fuzz.py $(FUZZ)
 
-# About a quarter of an hour; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes.
+# Up to ten minutes; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes and W10 to W17.
 bench: $(VENV)/ready
 	$(PY) -m tendril.bench $(ROWS)
 

@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--only", action="append", default=[], metavar="NAME", help="measure this row only; may be repeated"
     )
     parser.add_argument(
-        "--full", action="store_true", help="larger sizes and long rows: up to an hour instead of a quarter of one"
+        "--full", action="store_true", help="larger sizes and long rows: up to an hour instead of ten minutes"
     )
     parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
     options = parser.parse_args(arguments)

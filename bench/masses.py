@@ -182,7 +182,7 @@ def _row(name: str) -> Row:
                 limits["crossings"] = 0.0
             yield Line(f"{name} {title.format(size)}, worst frame", figures.pop("worst"), limits, figures)
 
-    return Row(name, measure)
+    return Row(name, measure, full_only=True)
 
 
 def heap_growth(full: bool) -> Iterator[Line]:
@@ -211,7 +211,7 @@ def two_cores(_full: bool) -> Iterator[Line]:
 
 ROWS = (
     *(_row(name) for name in LIMITS),
-    Row("heap growth", heap_growth),
+    Row("heap growth", heap_growth, full_only=True),
     Row("heap threads", two_cores, full_only=True),
 )
 

@@ -6,6 +6,7 @@ import time
 
 import bpy
 import numpy as np
+import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import read_rows
 from tendril.tests.addon.building import activate, make_rod
@@ -105,6 +106,7 @@ def make_hair(head, strands, points, length, radius):
     return obj
 
 
+@pytest.mark.long  # takes minutes with the present contact solver
 def test_hair_in_contact_on_a_nodding_head_with_shoulders():
     bpy.context.scene.tendril.rod_contact = True
     head = make_ball(0.1, (0.0, 0.0, 0.0), name="Head")
