@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-quick test-core test-addon test-long lint docs bench bench-long bench-peers doc-images package package-here test-package clean
+.PHONY: demo test test-quick test-core test-addon test-long fuzz lint docs bench bench-long bench-peers doc-images package package-here test-package clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/docs.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -53,10 +53,16 @@ test-core: $(VENV)/ready
 test-addon: $(VENV)/ready
 	$(PY) -m pytest tests/addon -m "not long"
 
+# Hours: long tests, a hundred thousand random scenes, and all core tests once with checked array bounds.
 test-long: $(VENV)/ready
 	HYPOTHESIS_PROFILE=explore $(PY) -m pytest tests -m long
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/checked $(PY) -m pytest tests/core -m "not long"
 
-# Up to ten minutes; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes.
+# Random scenes for FUZZ="--seconds 300", or FUZZ="--seed 7 --count 1" to repeat one. Failures go to tests/core/fuzz_failures.
+fuzz: $(VENV)/ready
+	$(PY) -W ignore tests/support/fuzz.py $(FUZZ)
+
+# Up to ten minutes; ROWS names single rows, e.g. ROWS="--only W1 --only W2". bench-long adds the largest sizes and W10 to W17.
 bench: $(VENV)/ready
 	$(PY) -m tendril.bench $(ROWS)
 

@@ -6,11 +6,11 @@ from . import (
     bodies,
     copies,
     handlers,
+    live,
     memory,
     operators,
     overlay,
     panels,
-    participants,
     preferences,
     preset_menu,
     properties,
@@ -42,6 +42,6 @@ def unregister() -> None:
         for part in reversed(_PARTS):
             part.unregister()
         memory.clear()
-        participants.invalidate()
+        live.before_replacement()
         _registered = False
     preferences.unregister()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, participants, rendering, saving
+from . import live, rendering, saving
 
 
 @persistent
@@ -19,8 +19,13 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 
 
 @persistent
-def depsgraph_update_post(_scene: object, _depsgraph: object = None) -> None:
-    participants.invalidate()
+def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    live.after_update(scene, depsgraph)
+
+
+@persistent
+def load_pre(_file: object = None, _unused: object = None) -> None:
+    live.before_replacement()
 
 
 @persistent
@@ -30,12 +35,18 @@ def load_post(_file: object = None, _unused: object = None) -> None:
 
 @persistent
 def save_pre(_file: object = None, _unused: object = None) -> None:
+    live.accept_edits()
     saving.before_save()
 
 
 @persistent
 def save_post(_file: object = None, _unused: object = None) -> None:
     saving.after_save()
+
+
+@persistent
+def undo_pre(_scene: object, _unused: object = None) -> None:
+    live.before_replacement()
 
 
 @persistent
@@ -57,9 +68,12 @@ _HANDLERS = (
     ("frame_change_pre", frame_change_pre),
     ("frame_change_post", frame_change_post),
     ("depsgraph_update_post", depsgraph_update_post),
+    ("load_pre", load_pre),
     ("load_post", load_post),
     ("save_pre", save_pre),
     ("save_post", save_post),
+    ("undo_pre", undo_pre),
+    ("redo_pre", undo_pre),
     ("undo_post", undo_post),
     ("redo_post", undo_post),
     ("render_init", render_init),

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 
 import bpy
 
-from ..core import Field
-from . import bodies, memory, migration, participants, rendering, solver, starting
-from .bridge import attachments, bullet, changes, colliders, rigid_bodies, rods, scenes
+from ..core import Field, TendrilError
+from . import bodies, edits, memory, migration, participants, rendering, solver, starting
+from .bridge import attachments, bullet, changes, colliders, relevant, rigid_bodies, rods, scenes
 from .bridge.fields import fields_per_rod, gravity_weights, read_fields
 from .bridge.poses import Array
 from .memory import errors_to_disk_note, errors_to_status, running_of
 from .participants import Objects, Participants
 from .running import Running
-from .showing import NotSimulated, accept_edits, check_showable, display_at, show, show_drawn
+from .showing import NotSimulated, check_showable, display_at, show, show_drawn
 
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
@@ -23,12 +24,16 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
     the way back to the start frame, rigid bodies return to their original transforms."""
     first = scenes.first_frame_of(scene)
     leaves_start = memory.current_frames.get(scene.session_uid) == first
-    if (scene.frame_current > first and not leaves_start) or bullet.is_hidden(scene):
+    if scene.frame_current > first and not leaves_start:
+        _show_early(scene, first)
+        return
+    if bullet.is_hidden(scene):
         return
     if scene.frame_current <= first and not memory.rendering:
         bodies.restore_all(scene)
     if not leaves_start or memory.rendering or scene.tendril.disk_baked:
         return
+    relevant.invalidate()  # a script may have made a collider that was not evaluated yet
     objects = memory.taking_part(scene)
     # The depsgraph of the last evaluation: this handler must not evaluate anything.
     depsgraph = next((layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None), None)
@@ -37,9 +42,32 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
             starting.read_inputs(scene, depsgraph, objects)
 
 
+def _show_early(scene: bpy.types.Scene, first: int) -> None:
+    """Shows a frame that exists before Blender evaluates the scene. Shown afterwards, it makes Blender evaluate the scene a second
+    time, which takes long if there are thousands of objects. All checks and messages come afterwards in any case."""
+    running, frame = running_of(scene), scene.frame_current
+    if running is None or running.outdated or not first < frame <= running.last_frame:
+        return
+    if memory.rendering or scene.frame_subframe != 0.0 or scene.tendril.disk_baked or bullet.is_hidden(scene):
+        return
+    display = display_at(running, frame, 0.0, first, scenes.last_frame_of(scene))
+    own = rods.owners_of_curves(rods.rods_in(relevant.in_file()))
+    uids = {obj.tendril.uid for obj in own.values()}
+    for uid, obj in memory.taking_part(scene).items():
+        if uid in running.uids and not obj.tendril.baked:
+            with suppress(TendrilError, NotSimulated):
+                check_showable(obj, own[obj.data])
+                if edits.accept(obj, uids):
+                    running.outdated = True
+                else:
+                    show(obj, uid, display)
+
+
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """The path of every frame. Change detection comes first: it finds the participants in the cache or collects them again, and
     decides which inputs have to be read. The rest is the same in both cases."""
+    if depsgraph.id_type_updated("COLLECTION"):
+        relevant.invalidate()
     if depsgraph.mode == "RENDER":
         if not bullet.is_hidden(scene):
             rendering.show_frame(scene)
@@ -75,20 +103,52 @@ def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
         participants.store(scene, known, objects)
 
 
-def after_load() -> None:
-    memory.clear()
+def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """The depsgraph has changed: the user may have entered Edit Mode."""
     participants.invalidate()
+    relevant.invalidate_after(depsgraph)
+    layer = bpy.context.view_layer
+    active = layer.objects.active if layer is not None else None
+    if active is not None and active.mode in edits.EDITING:
+        edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene)))
+
+
+def accept_edits() -> None:
+    """Stores edits of all rods, before the file is saved."""
+    for scene in bpy.data.scenes:
+        own = {obj.tendril.uid: obj for obj in rods.rods_in(relevant.in_scene(scene))}
+        for uid, obj in own.items():
+            if obj.mode not in edits.EDITING and not obj.tendril.baked:
+                with errors_to_status([uid]):
+                    running = running_of(scene)
+                    if edits.accept(obj, own) and running is not None:
+                        running.outdated = True
+
+
+def before_replacement() -> None:
+    """Before undo, and before another file is opened: references to objects become invalid."""
+    relevant.invalidate()
+    participants.invalidate()
+
+
+def after_load() -> None:
+    before_replacement()
+    memory.clear()
+    edits.forget()
     bullet.invalidate()
     migration.migrate(rods.rods_in(bpy.data.objects))
     for scene in bpy.data.scenes:
+        memory.refuse_unsafe_name(scene)
         record_frame(scene)
 
 
 def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Undo restores the curve of an earlier time; it has to show the current frame of the scene."""
     bullet.invalidate()
-    participants.invalidate()
+    before_replacement()
     record_frame(scene)
+    edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene)))
+    edits.forget(obj.tendril.uid for obj in rods.rods_in(relevant.in_file()) if obj.mode not in edits.EDITING)
     after_frame_change(scene, depsgraph)
 
 
@@ -120,8 +180,9 @@ def _collect(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Pa
     first, frame = scenes.first_frame_of(scene), scene.frame_current
     leaves_start = memory.current_frames.get(scene.session_uid) == first
     record_frame(scene)
+    memory.refuse_unsafe_name(scene)  # the scene may have been appended from another file
     changed = participants.is_changed(depsgraph)
-    own = list(rods.own_rods_in(bpy.data.objects))
+    own = list(rods.own_rods_in(relevant.in_file()))
     usable = [obj for obj in own if obj.data.library is None]
     migration.migrate(usable)  # objects may have been appended from a file of an older version
     give_unique_ids(usable)
@@ -154,11 +215,12 @@ def _check(
 ) -> Objects:
     """Reads the poses of all objects and accepts edits of their curves. Returns those that can show frames."""
     showable: Objects = {}
+    owners_uids = {obj.tendril.uid for obj in owners.values()}
     for uid, obj in objects.items():
         with errors_to_status([uid]):
             known.poses.update(rods.poses_of(obj, scene, depsgraph))
             check_showable(obj, owners[obj.data])
-            if accept_edits(obj) and known.running is not None:
+            if edits.accept(obj, owners_uids) and known.running is not None:
                 known.running.outdated = True
             showable[uid] = obj
     return showable

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..core import TendrilError
-from .bridge import rods, scenes
+from ..core.errors import shorten
+from .bridge import relevant, rods, scenes
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.rigid_bodies import BodiesDescription
-from .moments import DiskFrames, copy, path_of
+from .cache_paths import path_of, unsafe_name
+from .moments import DiskFrames, copy
 from .running import Running
 from .showing import FrameSource, NotSimulated, UnverifiedFrames
 
@@ -42,6 +44,8 @@ start_movers: dict[
 ] = {}  # per scene: surfaces of moving bodies that rods don't act on
 collider_notes: dict[int, list[str]] = {}  # per scene: warnings about its colliders
 disk_notes: dict[int, str] = {}  # per scene: a problem of its cache on disk
+name_notes: dict[int, str] = {}  # per scene: the name of its cache in the file was refused
+confirmed_exports: set[str] = set()  # export paths that the user has set or confirmed in this session
 rendering: set[int] = set()  # scenes that are being rendered
 not_rendered: dict[int, set[int]] = {}  # per scene: frames of the last render that were not simulated
 
@@ -53,7 +57,8 @@ def clear() -> None:
         by_scene.clear()
     for by_rod in (_status, start_poses, start_problems):
         by_rod.clear()
-    for notes_by_scene in (collider_notes, disk_notes, rendering, not_rendered):
+    confirmed_exports.clear()
+    for notes_by_scene in (collider_notes, disk_notes, name_notes, rendering, not_rendered):
         notes_by_scene.clear()
 
 
@@ -172,8 +177,24 @@ def info(scene: bpy.types.Scene) -> str:
     if is_missing_on_disk(scene):
         return f"{text}, not on disk: play again from frame {scenes.first_frame_of(scene)}"
     if running.not_exact_since is not None:
-        return f"{text}, not converged since frame {running.not_exact_since}"
+        return f"{text}, not converged since frame {running.not_exact_since}{_severity(running, scene.frame_current)}"
     return text
+
+
+def _severity(running: Running, frame: int) -> str:
+    """What was given up at a frame, or at the first one that did not converge."""
+    number = frame if frame in running.severities else running.not_exact_since
+    told = running.severities.get(number) if number is not None else None  # frames of an earlier session have none
+    return f" (frame {number}: {told})" if told else ""
+
+
+def affected_rods(scene: bpy.types.Scene) -> frozenset[str]:
+    """Uids of the rods that did not converge at the current frame, or in any frame if all did there."""
+    running = running_of(scene)
+    if running is None:
+        return frozenset()
+    everywhere: frozenset[str] = frozenset()
+    return running.affected.get(scene.frame_current) or everywhere.union(*running.affected.values())
 
 
 def status(uid: str) -> str:
@@ -201,7 +222,25 @@ def notes(scene: bpy.types.Scene) -> list[str]:
 
 
 def disk_note(scene: bpy.types.Scene) -> str:
-    return disk_notes.get(scene.session_uid, "")
+    return disk_notes.get(scene.session_uid) or name_notes.get(scene.session_uid, "")
+
+
+def refuse_unsafe_name(scene: bpy.types.Scene) -> None:
+    """Forgets a name from the file that would place the cache of the scene in another folder."""
+    name = unsafe_name(scene)
+    if name:
+        message = (
+            f"The file names its disk cache {shorten(name)}, which is not a plain file name: the name was not used"
+        )
+        name_notes[scene.session_uid] = message
+        print(f"Tendril: {message}")
+        if scene.library is None:
+            scene.tendril.cache_name = ""
+
+
+def confirm_export_path(shared: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Update callback: a path that is set in this session needs no confirmation, unlike one that was stored in the file."""
+    confirmed_exports.add(shared.export_path)
 
 
 class errors_to_status:
@@ -233,14 +272,20 @@ def errors_to_disk_note(scene: bpy.types.Scene) -> Iterator[None]:
 
 
 def taking_part(scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
-    """The rods that are simulated, by uid. Baked rods are included only if others that still move may collide with them."""
-    found, moving = {}, {}
-    for obj in rods.rods_in(scene.objects):
+    """The rods that are simulated, by uid. Baked rods are included only if others that still move may collide with them, or were
+    simulated together with them: the frames of those are still valid."""
+    running = running_of(scene)
+    kept = () if running is None or running.outdated else running.uids
+    found, moving, together = {}, False, {}
+    for obj in rods.rods_in(relevant.in_scene(scene)):
         settings = obj.tendril
         found[settings.uid] = obj
-        if not settings.baked:
-            moving[settings.uid] = obj
-    return found if moving and scene.tendril.rod_contact else moving
+        moving = moving or not settings.baked
+        if not settings.baked or settings.uid in kept:
+            together[settings.uid] = obj
+    if not moving:
+        return {}
+    return found if scene.tendril.rod_contact else together
 
 
 def _frames(count: int) -> str:

@@ -17,14 +17,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-import bpy
 import numpy as np
 
 from ..core import TendrilError
 from ..core.compile.version import VERSION
+from ..core.store.files import open_regular, read_start, replacing, write_all
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
+from .cache_paths import check_folder
 
 if TYPE_CHECKING:
     from ..core import FrameCache
@@ -128,6 +129,7 @@ class DiskFrames:
         from ..core import FrameCache
 
         contents = Contents.of(description)
+        check_folder(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -136,16 +138,9 @@ class DiskFrames:
         fingerprint = fingerprint_of(description)
         file = FrameCache.create(path, fingerprint, contents.size + state_size, description.first_frame)
         try:
-            _contents_path(path).write_text(
-                json.dumps(
-                    {
-                        "fingerprint": fingerprint,
-                        "rods": contents.rods,
-                        "keys": contents.keys,
-                        "bodies": contents.bodies,
-                    }
-                )
-            )
+            table = {"rods": contents.rods, "keys": contents.keys, "bodies": contents.bodies}
+            with replacing(_contents_path(path)) as new:
+                write_all(new, json.dumps({"fingerprint": fingerprint, **table}).encode())
         except OSError as error:
             file.close()
             raise TendrilError("cache", str(path), f"system error: {error.strerror}") from None
@@ -156,6 +151,7 @@ class DiskFrames:
         """Opens the file of an earlier run of the same scene, to read and to append."""
         from ..core import FrameCache
 
+        check_folder(path)
         file = FrameCache.open(path, fingerprint_of(description), writable=True)
         return DiskFrames(file, Contents.of(description))
 
@@ -166,9 +162,11 @@ class DiskFrames:
 
         refused = TendrilError("cache", str(path), "its table of contents is damaged: go to the start frame")
         try:
-            if _contents_path(path).stat().st_size > MAX_CONTENTS:
+            with open_regular(_contents_path(path), writable=False) as file:
+                text = file.read(MAX_CONTENTS + 1)
+            if len(text) > MAX_CONTENTS:
                 raise refused
-            table = json.loads(_contents_path(path).read_text())
+            table = json.loads(text)
             rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
             keys, bodies = (tuple(str(key) for key in table[name]) for name in ("keys", "bodies"))
             contents = Contents(rods, keys, bodies)
@@ -207,40 +205,16 @@ class DiskFrames:
         self._file.close()
 
 
-def path_of(scene: bpy.types.Scene) -> Path | None:
-    """The path of a scene's frames, in the folder of Blender's own caches; None while the file is not saved."""
-    if not bpy.data.filepath:
-        return None
-    blend = Path(bpy.data.filepath)
-    return blend.parent / f"blendcache_{blend.stem}" / f"{cache_name(scene)}.tendril"
-
-
-def cache_name(scene: bpy.types.Scene) -> str:
-    """The unique name of a scene's frames on disk: the name that the scene had when they were first written."""
-    taken = {other.tendril.cache_name for other in bpy.data.scenes if other != scene}
-    name = scene.tendril.cache_name
-    # A copied scene has the same cache name; the first scene by name keeps it.
-    owner = next(other for other in bpy.data.scenes if other == scene or (name and other.tendril.cache_name == name))
-    if name and owner == scene:
-        return name
-    name = plain = bpy.path.clean_name(scene.name)
-    number = 1
-    while name in taken:
-        number += 1
-        name = f"{plain}_{number}"
-    return name
-
-
 def copy(old: Path, new: Path) -> None:
     """Copies a cache. Another cache of Tendril at the new path is replaced; for any other file TendrilError is raised."""
+    check_folder(new)
     delete(new)
     try:
         new.parent.mkdir(parents=True, exist_ok=True)
         for source, target in ((_contents_path(old), _contents_path(new)), (old, new)):
             if source.exists():
-                part = target.with_name(target.name + ".new")
-                shutil.copyfile(source, part)
-                part.replace(target)
+                with open_regular(source, writable=False) as file, replacing(target) as copied:
+                    shutil.copyfileobj(file, copied, 1 << 22)
     except OSError as error:
         raise TendrilError("cache", str(new), f"system error: {error.strerror}") from None
 
@@ -252,9 +226,8 @@ def delete(path: Path) -> None:
     if not os.path.lexists(path):
         return
     try:
-        with path.open("rb") as file:
-            ours = file.read(8) == b"TENDRILC"
-        if not ours:
+        check_folder(path)
+        if read_start(path, 8) != b"TENDRILC":
             raise TendrilError("cache", str(path), "this file is not a cache of Tendril: move it to another folder")
         try:
             FrameCache.open(path, writable=True).close()  # raises if another process writes it

@@ -1,8 +1,7 @@
 """Change detection: a cache of the objects that take part in a scene's simulation.
 
-Finding the participants means looking at every object of the file. The cache is valid until the depsgraph reports a change of an
-object, so a scene in which only rods move is searched once. It stores indices into the scene's object list and no references to
-Blender's data.
+Finding the participants means looking at all objects that can matter (`bridge/relevant.py`). The cache is valid until the depsgraph
+reports a change of an object, so a scene in which only rods move is searched once.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 import bpy
 
 from . import memory
-from .bridge import scenes
+from .bridge import relevant, scenes
 from .bridge.curves import ControlPoints
 from .bridge.poses import Array
 from .running import Running
@@ -35,9 +34,8 @@ class Participants:
     inputs_set: bool = False  # the simulation has the inputs that belong to the poses
     is_cached: bool = False  # the depsgraph reports no change of any object since the previous frame
     # Below: set when the record enters the cache.
-    file_object_count: int = 0
-    scene_object_count: int = 0
-    indices: tuple[tuple[str, int], ...] = ()  # uid of each rod, and its index in the scene's object list
+    relevant: list[bpy.types.Object] = field(default_factory=list)  # as `relevant.in_scene` gave them
+    indices: tuple[tuple[str, int], ...] = ()  # uid of each rod, and its index among these
     control_points: dict[str, ControlPoints] = field(default_factory=dict)  # by uid, see `curves.write_rows`
 
 
@@ -50,6 +48,7 @@ def invalidate() -> None:
 
 def invalidate_on_update(_settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Update callback of properties."""
+    relevant.invalidate()
     invalidate()
 
 
@@ -70,13 +69,8 @@ def recall(
     cached = _cache.get(scene.session_uid)
     if cached is None:
         return None
-    objects = scene.objects[:]
-    if (
-        is_changed(depsgraph)
-        or len(objects) != cached.scene_object_count
-        or len(bpy.data.objects) != cached.file_object_count
-        or cached.running is not memory.running_of(scene)
-    ):
+    objects = relevant.in_scene(scene)
+    if is_changed(depsgraph) or objects is not cached.relevant or cached.running is not memory.running_of(scene):
         invalidate()
         return None
     unchanged = _has_no_foreign_handlers() and not depsgraph.id_type_updated("SCENE")
@@ -93,8 +87,8 @@ def recall(
 
 def store(scene: bpy.types.Scene, known: Participants, rods: Objects) -> None:
     """Caches the participants for the next frame."""
-    indices = {obj: index for index, obj in enumerate(scene.objects)}
-    known.file_object_count, known.scene_object_count = len(bpy.data.objects), len(indices)
+    known.relevant = relevant.in_scene(scene)
+    indices = {obj: index for index, obj in enumerate(known.relevant)}
     known.indices = tuple((uid, indices[obj]) for uid, obj in rods.items())
     known.may_have_fields = _may_have_fields(scene, indices, rods.values())
     known.control_points = {uid: {} for uid in rods}

@@ -36,7 +36,9 @@ class TendrilPreferences(bpy.types.AddonPreferences):
         elif solver.problem():
             layout.label(text=solver.problem(), icon="ERROR")
         elif solver.is_compiling():
-            layout.label(text=solver.progress_text(), icon="TIME")
+            layout.progress(factor=solver.progress(), text=solver.progress_text())
+        elif solver.is_precompiled():
+            layout.label(text="The solver is precompiled: playback starts at once", icon="CHECKMARK")
         else:
             row = layout.row()
             row.label(text="The solver is compiled for this machine at the first playback of a rod", icon="INFO")

@@ -15,6 +15,7 @@ FOLDER = "tendril_rod"
 SETTINGS = (
     "material",
     *MATERIAL_VALUES,
+    "swing_time",
     "radius_from",
     "radius",
     "section",

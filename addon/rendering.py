@@ -9,7 +9,7 @@ import itertools
 import bpy
 
 from . import bodies, memory
-from .bridge import rods, scenes
+from .bridge import relevant, rods, scenes
 from .memory import errors_to_status
 from .showing import check_showable, display_at, show, show_drawn
 
@@ -31,7 +31,7 @@ def show_existing(scene: bpy.types.Scene) -> bool:
     status message."""
     first = scenes.first_frame_of(scene)
     objects = {uid: obj for uid, obj in memory.taking_part(scene).items() if not obj.tendril.baked}
-    owners = rods.owners_of_curves(rods.rods_in(bpy.data.objects))
+    owners = rods.owners_of_curves(rods.rods_in(relevant.in_file()))
     source = memory.frame_source(scene)
     display = display_at(source, scene.frame_current, scene.frame_subframe, first, scenes.last_frame_of(scene))
     memory.clear_status(objects)

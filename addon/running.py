@@ -56,6 +56,8 @@ class Running:
     environment: Mapping[str, Any] | None = None  # gravity, air and force fields set in `simulation`
     outdated: bool = False
     not_exact_since: int | None = None  # the first frame in which the solver did not converge
+    severities: dict[int, str] = field(default_factory=dict)  # per frame that did not converge: what was given up
+    affected: dict[int, frozenset[str]] = field(default_factory=dict)  # per such frame: uids of the rods
 
     @property
     def first_frame(self) -> int:
@@ -126,6 +128,8 @@ class Running:
         self.snapshots = {(k, uid): snapshot for (k, uid), snapshot in self.snapshots.items() if k <= last}
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
+        self.severities = {k: text for k, text in self.severities.items() if k <= last}
+        self.affected = {k: uids for k, uids in self.affected.items() if k <= last}
 
     @property
     def has_constant_inputs(self) -> bool:
@@ -182,11 +186,19 @@ class Running:
         simulation, start = self._active, time.perf_counter()
         frame = simulation.step_frame()
         self.seconds = time.perf_counter() - start
-        if not frame.report.converged and self.not_exact_since is None:
-            self.not_exact_since = frame.number
+        if not frame.report.converged:
+            self._note_failure(frame)
         self.moments[frame.number] = self._moment(simulation, frame, poses)
         if (frame.number - self.first_frame) % STATE_INTERVAL == 0:
             self._keep_state()
+
+    def _note_failure(self, frame: Frame) -> None:
+        self.not_exact_since = self.not_exact_since or frame.number
+        self.severities[frame.number] = frame.report.severity
+        rods = frame.report.affected
+        self.affected[frame.number] = frozenset(
+            uid for uid, part in self.description.parts.items() if not rods.isdisjoint(part.ids)
+        )
 
     @property
     def needs_writing(self) -> bool:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import bpy
 
-from . import bodies, memory, moments
+from . import bodies, memory
 from .bridge.scenes import first_frame_of, last_frame_of
+from .cache_paths import path_of
 from .showing import display_at
 
 _paths_before: dict[int, Path | None] = {}  # per scene: path of its frames before the file is saved
@@ -17,7 +18,7 @@ def before_save() -> None:
     # The hidden scene is not saved; it is made again when it is needed. Bodies are saved as they are without the add-on.
     bodies.release_all()
     _paths_before.clear()
-    _paths_before.update({scene.session_uid: moments.path_of(scene) for scene in bpy.data.scenes})
+    _paths_before.update({scene.session_uid: path_of(scene) for scene in bpy.data.scenes})
 
 
 def after_save() -> None:
@@ -25,7 +26,7 @@ def after_save() -> None:
         frame, subframe = scene.frame_current, scene.frame_subframe
         first, last = first_frame_of(scene), last_frame_of(scene)
         bodies.show(scene, display_at(memory.running_of(scene), frame, subframe, first, last))
-        old, new = _paths_before.get(scene.session_uid), moments.path_of(scene)
+        old, new = _paths_before.get(scene.session_uid), path_of(scene)
         shared = scene.tendril
         if old is None or new is None or old == new or not (shared.use_disk_cache or shared.disk_baked):
             continue

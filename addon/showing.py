@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..core import TendrilError
+from . import edits
 from .bridge import curves
 from .bridge.curves import ControlPoints
 from .bridge.points import Data
@@ -88,21 +89,10 @@ def check_showable(obj: bpy.types.Object, owner: bpy.types.Object) -> None:
     """Raises NotSimulated if the curve, which the rod `owner` moves, can't show frames of this object."""
     if owner != obj:
         raise NotSimulated(f'The curve is also used by the rod "{owner.name}": make it single-user')
-    if obj.mode == "EDIT":
-        raise NotSimulated("The curve is in Edit Mode: leave Edit Mode to simulate it")
+    if obj.mode in edits.EDITING:
+        raise NotSimulated("The curve is in Edit Mode and shows its drawn shape: leave Edit Mode to simulate it")
     if has_shape_keys(obj) and not obj.tendril.baked:
         raise NotSimulated("The curve has shape keys, which hide the simulation: remove them")
-
-
-def accept_edits(obj: bpy.types.Object) -> bool:
-    """Stores the curve as the drawn shape if the user edited it: any change while it shows the drawn shape, and points added or
-    removed at any time. Returns whether there was an edit."""
-    settings, data = obj.tendril, obj.data
-    if curves.keeps_drawn(data) and (not settings.shows_drawn or curves.is_as_drawn(data)):
-        return False
-    curves.keep_drawn(data)
-    settings.shows_drawn = True
-    return True
 
 
 def show_drawn(obj: bpy.types.Object) -> None:
@@ -131,10 +121,12 @@ def show(obj: bpy.types.Object, uid: str, display: Display, control_points: Cont
     if not math.isfinite(np.vdot(rows, rows)) and not np.isfinite(rows).all():
         raise TendrilError(f"frame {number}", rows, "it has non-finite coordinates and was not shown: please report it")
     known_before = bool(control_points)
-    curves.write_rows(data, rows, free_handles=True, control_points=control_points)
+    if obj.tendril.shows_drawn or not edits.is_shown(uid, rows):
+        curves.write_rows(data, rows, free_handles=True, control_points=control_points)
     # With control points this was done when they were read. Assigning an equal value would make Blender evaluate the object again.
     if not known_before and obj.tendril.shows_drawn:
         obj.tendril.shows_drawn = False
+    edits.record(obj, rows)
     if number < min(frame, last):
         raise NotSimulated(f"Simulated up to frame {number}: continue from there")
 

@@ -8,8 +8,9 @@ from ..core import TendrilError
 from . import memory, solver
 from .bridge import colliders, curves, describing, rigid_bodies, rods, scenes
 from .bridge.scenes import SceneDescription
+from .cache_paths import cache_name, path_of
 from .memory import errors_to_disk_note, errors_to_status
-from .moments import DiskFrames, cache_name, path_of
+from .moments import DiskFrames
 from .participants import Objects
 from .running import Running
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..core.models.protocol import FreeSteps
 from .rows import Line, Row
 from .scaling import one_rod
 
@@ -47,7 +48,7 @@ def allocations_of_a_step() -> int:
     counts = []
     for steps in (1, 20):
         before = rtsys.get_allocation_stats().alloc
-        block.free_steps(1e-3, steps, forces, wind, 0.0, 0.0, False)
+        block.free_steps(FreeSteps(1e-3, steps, forces, wind, 0.0, np.zeros(1)))
         counts.append(rtsys.get_allocation_stats().alloc - before)
     return int(counts[1] - counts[0])
 

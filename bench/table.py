@@ -8,7 +8,9 @@ from . import (
     clothoid_workloads,
     compact_workloads,
     contact_workloads,
+    masses,
     net_workloads,
+    packaged,
     scaling,
     startup,
     workloads,
@@ -18,6 +20,7 @@ from .rows import Row
 ROWS: tuple[Row, ...] = (
     *workloads.ROWS,
     *contact_workloads.ROWS,
+    *masses.ROWS,
     *compact_workloads.ROWS,
     *net_workloads.ROWS,
     *clothoid_workloads.ROWS,
@@ -25,4 +28,5 @@ ROWS: tuple[Row, ...] = (
     *blender.ROWS,
     *scaling.ROWS,
     *startup.ROWS,
+    *packaged.ROWS,
 )

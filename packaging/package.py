@@ -16,22 +16,25 @@ from pathlib import Path
 
 import bpy
 
+from .kernels import add_kernels, find_python
 from .targets import MANIFEST, MAX_SIZE, PLATFORMS, PYTHONS, ROOT, Target, all_targets
 from .wheels import UnknownWheelError, fetch, licences
 
 OUT = Path("out/packages")
 # Folders are copied with their contents except for `IGNORED`.
-TREE = ("__init__.py", "__main__.py", "CHANGELOG.md", "LICENSE", "addon", "core", *(
+TREE = ("__init__.py", "CHANGELOG.md", "LICENSE", "addon", "core", *(
     f"sample_scenes/{name}" for name in ("__init__.py", "studio.py", "samples")
 ))  # fmt: skip
-IGNORED = shutil.ignore_patterns("__pycache__", ".*", "*.blend1")
+# The command line is left out: it runs scene files, which are Python code, and extensions must not run code from elsewhere.
+IGNORED = shutil.ignore_patterns("__pycache__", ".*", "*.blend1", "scene_file.py", "cli.py", "kernels")
 TOOL = Path(bpy.utils.system_resource("SCRIPTS")) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
 
 
-def build(target: Target, wheels: Sequence[Path], out: Path) -> Path:
-    """Builds and validates the zip file of a target with Blender's extension tool."""
-    stage = out / "stage"
-    shutil.rmtree(stage, ignore_errors=True)
+def build(target: Target, wheels: Sequence[Path], out: Path, python: str | None = None) -> Path:
+    """Builds and validates the zip file of a target with Blender's extension tool. Its kernels are compiled by an interpreter, if
+    there is one for it."""
+    stage = out / "stage" / "tendril"
+    shutil.rmtree(stage.parent, ignore_errors=True)
     (stage / "wheels").mkdir(parents=True)
     (stage / "sample_scenes").mkdir()
     for name in TREE:
@@ -47,12 +50,14 @@ def build(target: Target, wheels: Sequence[Path], out: Path) -> Path:
         folder.mkdir(exist_ok=True)
         for name, text in licences(wheel).items():
             (folder / name).write_bytes(text)
+    if python is not None:
+        add_kernels(python, stage, out / "kernels" / f"{target.platform}-{target.python}")
     (stage / MANIFEST.name).write_text(manifest_of(target, [wheel.name for wheel in wheels]), encoding="utf-8")
 
     package = out / target.file_name
     _run_blender_tool("build", "--source-dir", stage, "--output-filepath", package)
     _run_blender_tool("validate", package)
-    shutil.rmtree(stage)
+    shutil.rmtree(stage.parent)
     return package
 
 
@@ -68,6 +73,19 @@ def manifest_of(target: Target, wheels: Sequence[str]) -> str:
     text, count = re.subn(r'^blender_version_min = ".*"$', made, MANIFEST.read_text(encoding="utf-8"), flags=re.M)
     assert count == 1, "the manifest has one line with the first Blender"
     return text
+
+
+def compiler_of(target: Target, out: Path) -> str | None:
+    """An interpreter that can compile the kernels of a target; None if this machine has none."""
+    found = None
+    if target.platform == this_platform():
+        found = find_python(target.python, out / "kernels" / f"venv-{target.python}", target.wheels)
+    if found is None:
+        print(
+            f"No Python {target.python} on {target.platform} here: {target.file_name} has no precompiled kernels, "
+            "and compiles the solver at its first use."
+        )
+    return found
 
 
 def this_platform() -> str:
@@ -90,6 +108,9 @@ def main() -> int:
         "--blender-min", help="smallest Blender version, for a Blender built with another Python than the official one"
     )
     parser.add_argument("--out", type=Path, default=OUT, help="output folder (%(default)s)")
+    parser.add_argument(
+        "--without-kernels", action="store_true", help="let Blender compile the solver when it is first used"
+    )
     parser.add_argument("--trust", action="store_true", help="add the digests of new wheels to wheels.sha256")
     asked = parser.parse_args()
     only = this_platform() if asked.platform == "here" else asked.platform
@@ -108,7 +129,7 @@ def main() -> int:
             wheels = fetch(target, asked.out / "wheels" / f"{target.platform}-{target.python}", asked.trust)
         except UnknownWheelError as error:
             raise SystemExit(str(error)) from None
-        package = build(target, wheels, asked.out)
+        package = build(target, wheels, asked.out, None if asked.without_kernels else compiler_of(target, asked.out))
         size = package.stat().st_size
         too_large = too_large or size >= MAX_SIZE
         print(f"{size / 1e6:6.1f} MB  {package}  Blender {target.blender_min} up to but excluding {target.blender_max}")

@@ -6,7 +6,7 @@ import bpy
 
 from .. import memory
 from ..bridge.rods import rods_in
-from ..moments import path_of
+from ..cache_paths import path_of
 from .errors import BakeError
 
 

@@ -8,6 +8,7 @@ their data makes the exporters write them in every frame.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +52,20 @@ def why_not_bakeable(obj: bpy.types.Object, scene: bpy.types.Scene) -> str | Non
         return f"This build of Blender does not support {target.title()}: choose another target"
     if not bpy.data.filepath and not Path(bpy.path.abspath(scene.tendril.export_path)).is_absolute():
         return "The .blend file is not saved yet: save it first or set an absolute export path"
+    outside = unconfirmed_path(scene)
+    if outside is not None:
+        return f'The file exports to "{outside}", which is outside of its folder: set the path again to confirm it'
     return None
+
+
+def unconfirmed_path(scene: bpy.types.Scene) -> Path | None:
+    """The path of the exported file, if it was stored in the .blend file, lies outside of the folder of that file, and the user
+    has not seen it yet."""
+    if scene.tendril.bake_to not in EXTENSIONS or scene.tendril.export_path in memory.confirmed_exports:
+        return None
+    path = Path(os.path.realpath(path_for(scene)))
+    inside = bool(bpy.data.filepath) and path.is_relative_to(os.path.realpath(Path(bpy.data.filepath).parent))
+    return None if inside else path
 
 
 def export(uids: list[str], scene: bpy.types.Scene) -> None:

@@ -6,7 +6,8 @@ up again in each step, because they can become invalid between steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple
 
 import bpy
 
@@ -39,8 +40,42 @@ _PROBLEMS: dict[str, Callable[[bpy.types.Object, bpy.types.Scene], str | None]] 
 }
 
 
+class Plan(NamedTuple):
+    """What a bake of several rods does with each of them."""
+
+    uids: list[str]  # baked to the target of the scene
+    on_disk: list[str]  # baked on disk, because the target does not support them
+    notes: list[str]  # what goes elsewhere or is left out, and why, in one sentence each
+
+
+def plan(objects: list[bpy.types.Object], scene: bpy.types.Scene) -> Plan:
+    """Chooses a target for each rod. Raises BakeError if none of them can be baked."""
+    made, first_problem = Plan([], [], []), None
+    for obj in objects:
+        problem = why_not_bakeable(obj, scene)
+        first_problem = first_problem or problem
+        if problem is None:
+            made.uids.append(obj.tendril.uid)
+        elif obj.type == "CURVES" and scene.tendril.bake_to == "SHAPE_KEYS" and _can_be_on_disk(obj, scene):
+            made.on_disk.append(obj.tendril.uid)
+            made.notes.append(f'"{obj.name}" is a hair object, which can\'t have shape keys: baked on disk')
+        else:
+            made.notes.append(f"Not baked: {problem}")
+    if not made.uids and not made.on_disk:
+        raise BakeError(first_problem or "There is no rod to bake: select a rod first")
+    return made
+
+
+def _can_be_on_disk(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    return _general_problem(obj, scene) is None and disk.why_not_bakeable(obj, scene) is None
+
+
 def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
     """Message why this object cannot be baked to the target of the scene; None if it can."""
+    return _general_problem(obj, scene) or _PROBLEMS[scene.tendril.bake_to](obj, scene)
+
+
+def _general_problem(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str | None:
     if not is_rod(obj):
         return "There is no rod to bake: select a rod first"
     if obj.library is not None or obj.data.library is not None:
@@ -51,7 +86,7 @@ def why_not_bakeable(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> st
         return f'"{obj.name}" is already baked: delete the bake first'
     if len(range_of(scene)) < 2:
         return "The frame range has only one frame: set the end after the start"
-    return _PROBLEMS[scene.tendril.bake_to](obj, scene)
+    return None
 
 
 def store(uids: list[str], scene: bpy.types.Scene) -> None:
@@ -62,21 +97,26 @@ def store(uids: list[str], scene: bpy.types.Scene) -> None:
         raise BakeError(str(error)) from error
 
 
-def bake(uids: list[str], scene_name: str) -> Generator[float, None, int | None]:
-    """Simulates all frames of the scene and bakes the given rods. Yields the progress from 0 to 1 and returns the first
-    inaccurate frame, if any. If the generator is closed early, the rods stay unbaked and the next bake reuses the frames."""
+def bake(uids: list[str], scene_name: str, on_disk: Sequence[str] = ()) -> Generator[float, None, int | None]:
+    """Simulates all frames of the scene once and bakes the given rods, and those of `on_disk` to the disk cache. Yields the
+    progress from 0 to 1 and returns the first inaccurate frame, if any. If the generator is closed early, the rods stay unbaked and
+    the next bake reuses the frames."""
     scene = bpy.data.scenes[scene_name]
     if scene.tendril.disk_baked:  # all frames are available
         store(uids, scene)
         return None
     frame, subframe = scene.frame_current, scene.frame_subframe
-    used_disk, scene.tendril.use_disk_cache = scene.tendril.use_disk_cache, disk.is_needed(scene)
+    needs_disk = disk.is_needed(scene) or bool(on_disk)
+    used_disk, scene.tendril.use_disk_cache = scene.tendril.use_disk_cache, needs_disk
     try:
-        if not _are_reusable(memory.running_of(scene), scene):
+        if not _are_reusable(memory.running_of(scene), scene, needs_disk):
             memory.forget(scene, distrust_disk=True)
-        yield from _simulate(uids, scene_name)
+        yield from _simulate([*uids, *on_disk], scene_name)
         not_exact_since = memory.not_exact_since(bpy.data.scenes[scene_name])
-        store(uids, bpy.data.scenes[scene_name])
+        if uids:
+            store(uids, bpy.data.scenes[scene_name])
+        if on_disk:
+            disk.make_bake([*on_disk], bpy.data.scenes[scene_name])
     except BaseException:
         bpy.data.scenes[scene_name].tendril.use_disk_cache = used_disk
         raise
@@ -144,9 +184,9 @@ def _simulate(uids: list[str], scene_name: str) -> Generator[float, None, None]:
         number += 1
 
 
-def _are_reusable(running: Running | None, scene: bpy.types.Scene) -> bool:
+def _are_reusable(running: Running | None, scene: bpy.types.Scene, needs_disk: bool) -> bool:
     """Whether a bake can start from the cached frames. Whether they match the animation is checked during the simulation."""
     if running is None or running.first_frame != range_of(scene)[0] or running.last_frame > range_of(scene)[-1]:
         return False
     on_disk = running.disk is not None and running.disk.frames.stop > running.last_frame
-    return on_disk or not disk.is_needed(scene)
+    return on_disk or not needs_disk

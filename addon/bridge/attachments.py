@@ -63,6 +63,19 @@ def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:
     )
 
 
+def lost_targets(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
+    """A sentence for each attachment that holds nothing, for example because its target was deleted."""
+    found = []
+    for attachment in obj.tendril.attachments:
+        if attachment.target is None:
+            found.append(f'The attachment "{attachment.name}" has no target and holds nothing: choose one or remove it')
+        elif attachment.target.name not in scene.objects:
+            found.append(
+                f'The target "{attachment.target.name}" of "{attachment.name}" is not in the scene: add it again'
+            )
+    return found
+
+
 def _value(attachment: bpy.types.PropertyGroup, name: str) -> object:
     value = getattr(attachment, name)
     return value.session_uid if isinstance(value, bpy.types.ID) else value

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
+from . import relevant
 from .meshes import read_mesh
 from .poses import Array, metres_per_unit
 from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic, thickness_of
@@ -58,7 +59,7 @@ def _chosen(scene: bpy.types.Scene) -> Collection[bpy.types.Object]:
 
 def with_collision_physics(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The colliders of Blender's own physics."""
-    return [obj for obj in scene.objects if obj.type == "MESH" and has_collision_physics(obj)]
+    return [obj for obj in relevant.in_scene(scene) if obj.type == "MESH" and has_collision_physics(obj)]
 
 
 def key_of(obj: bpy.types.Object) -> str:

@@ -158,7 +158,7 @@ def write_rows(
         start = stop
     if start < len(rows) and is_tilted(curve):
         _write_tilts(curve, rows)
-    curve.update_tag()
+    # Writing points has tagged the curve. Another tag would make Blender evaluate much more, in proportion to all objects.
 
 
 def _write_tilts(curve: Data, rows: Rows) -> None:
@@ -221,12 +221,18 @@ def restore_drawn(curve: Data) -> None:
     if rows is None:
         return
     write_rows(curve, rows)
-    types = np.array(curve[DRAWN_HANDLES], dtype=np.int32)
+    write_handle_types(curve, np.array(curve[DRAWN_HANDLES], dtype=np.int32))
+
+
+def write_handle_types(curve: Data, types: NDArray[np.int32]) -> None:
+    """Sets the types of handles, spline by spline, as far as there are any."""
     start = 0
     for spline in _splines(curve):
         if spline.type == "BEZIER":
             for name in _HANDLE_TYPES:
                 stop = start + len(spline.bezier_points)
+                if stop > len(types):
+                    return
                 _set_types(spline.bezier_points, name, types[start:stop])
                 start = stop
 

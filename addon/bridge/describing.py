@@ -318,5 +318,7 @@ def _describe_mesh(
 
 def material_of(settings: bpy.types.PropertyGroup) -> Material:
     if settings.material != "CUSTOM":
-        return Material.preset(MATERIALS[settings.material])
-    return Material(**{name: getattr(settings, name) for name in MATERIAL_VALUES})
+        material = Material.preset(MATERIALS[settings.material])
+    else:
+        material = Material(**{name: getattr(settings, name) for name in MATERIAL_VALUES})
+    return replace(material, swing_time=settings.swing_time, shear_modulus=None)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core import Falloff, Field
 from ...core.describe.fields import KINDS as _CORE_KINDS
+from . import relevant
 from .meshes import read_mesh
 from .poses import Array, metres_per_unit, nearest_rotation
 
@@ -43,7 +44,7 @@ def fields_of(scene: bpy.types.Scene, rods: Iterable[bpy.types.Object] = ()) -> 
 
 
 def _among(scene: bpy.types.Scene, chosen: bpy.types.Collection | None) -> list[bpy.types.Object]:
-    among = scene.objects if chosen is None else chosen.all_objects
+    among = relevant.in_scene(scene) if chosen is None else chosen.all_objects
     return [obj for obj in among if obj.field is not None and obj.field.type in KINDS and obj.field.shape in _SHAPES]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import Body, Box, Capsule, Cone, Cylinder, Hull, Mesh, Sphere, TendrilError
 from ...core.contact.bodies.rotation import orthonormal
+from . import relevant
 from .poses import Array, metres_per_unit
 
 # Minimum rate at which rods and bodies exchange forces, Hz. At lower rates loaded ropes become too soft or unstable.
@@ -130,7 +131,7 @@ def bodies_in(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """All rigid bodies of the scene, active and passive."""
     world = world_of(scene)
     if world is not None and world.collection is not None:
-        present = set(scene.objects)
+        present = set(relevant.in_scene(scene))
         for obj in world.collection.objects:
             if obj.type == BODY_TYPE and obj.rigid_body is not None and obj in present:
                 yield obj

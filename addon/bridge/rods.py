@@ -8,18 +8,16 @@ import bpy
 
 from ...core import Material
 from ...core.describe.model import model_records
-from . import roots
+from . import relevant, roots
 from .attachments import attached_poses
 from .poses import Array, pose_of
+from .relevant import KINDS
 from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
 
 # The core's names of the materials, by their identifiers in Blender.
 MATERIALS = {name.upper().replace(" ", "_"): name for name in Material.presets()}
 # Properties of a rod that a material sets, and the user for a custom material. The core's Material has the same names.
 MATERIAL_VALUES = ("young_modulus", "poisson_ratio", "density", "damping_time", "strands")
-
-# Types of objects that can be rods.
-KINDS = ("CURVE", "CURVES", "MESH")
 
 Owners = Mapping[bpy.types.ID, bpy.types.Object]  # the rod that moves a curve, by the curve
 
@@ -57,13 +55,13 @@ def pushed_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
     """The rigid bodies that rods of the scene act on. If there is one, all dynamic bodies are simulated with the rods."""
     if world_of(scene) is None or scene.rigidbody_world.point_cache.is_baked:
         return set()
-    moving = any(not obj.tendril.baked for obj in rods_in(scene.objects))
+    moving = any(not obj.tendril.baked for obj in rods_in(relevant.in_scene(scene)))
     return set(dynamic_bodies(scene)) if moving and pushes(scene) else pulled_bodies(scene)
 
 
 def pulled_bodies(scene: bpy.types.Scene) -> set[bpy.types.Object]:
     """The rigid bodies that rods are attached to and act on."""
-    moving = (obj for obj in rods_in(scene.objects) if not obj.tendril.baked)
+    moving = (obj for obj in rods_in(relevant.in_scene(scene)) if not obj.tendril.baked)
     return {item.target for obj in moving for item in obj.tendril.attachments if pulled(item, scene)}
 
 
@@ -73,7 +71,7 @@ def bodies_that_move(scene: bpy.types.Scene) -> set[bpy.types.Object]:
 
 
 def find(uid: str) -> bpy.types.Object | None:
-    return next((obj for obj in rods_in(bpy.data.objects) if obj.tendril.uid == uid), None)
+    return next((obj for obj in rods_in(relevant.in_file()) if obj.tendril.uid == uid), None)
 
 
 def has_shape_keys(obj: bpy.types.Object) -> bool:

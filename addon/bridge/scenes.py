@@ -147,7 +147,7 @@ def describe_scene(
     if shared.contact != "coulomb" and (bodies or any(shared.contact not in names for names in solvers)):
         cure = "choose Exact, or make all rods of the scene clothoids and let them move no rigid bodies"
         raise TendrilError("Contact", "Hair", cure)
-    return SceneDescription(
+    description = SceneDescription(
         scene=core_scene,
         parts=parts,
         colliders=colliders,
@@ -164,6 +164,8 @@ def describe_scene(
             *(key_of_factors(uid) for uid, rod in rods.items() if None in rod.constant),
         ),
     )
+    _ = description.signature  # now: paths of rigid bodies tell where they are, and they move later
+    return description
 
 
 def first_frame_of(scene: bpy.types.Scene) -> int:

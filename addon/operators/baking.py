@@ -10,9 +10,9 @@ from .. import memory
 from ..baking import bodies, disk, exporting
 from ..baking.errors import BakeError
 from ..baking.shape_keys import delete_bake
-from ..baking.simulating import bake, store, why_not_bakeable
+from ..baking.simulating import bake, plan, store, why_not_bakeable
 from ..bridge.rods import rods_in
-from .simulating import SimulationOperator
+from .simulating import SimulationOperator, is_background
 
 
 def _checked(objects: list[bpy.types.Object | None], scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -26,8 +26,42 @@ def _checked(objects: list[bpy.types.Object | None], scene: bpy.types.Scene) -> 
     return [obj for obj in objects if obj is not None]
 
 
+def _needs_confirmation(operator: bpy.types.Operator, context: bpy.types.Context) -> bool:
+    """In a window, asks the user about an export path that the file names; the dialog then starts the operator again."""
+    if is_background() or context.window is None or exporting.unconfirmed_path(context.scene) is None:
+        return False
+    bpy.ops.tendril.confirm_export("INVOKE_DEFAULT", operator=operator.bl_idname)
+    return True
+
+
+class TENDRIL_OT_confirm_export(bpy.types.Operator):
+    """Export to the path that is stored in the file, although it is outside of the folder of the file"""
+
+    bl_idname = "tendril.confirm_export"
+    bl_label = "Export Outside of the File's Folder"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    operator: bpy.props.StringProperty(options={"SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        text = f"The path stored in this file is {exporting.path_for(context.scene)}. Export there?"
+        return context.window_manager.invoke_confirm(
+            self, event, title=self.bl_label, message=text, confirm_text="Export", icon="WARNING"
+        )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        memory.confirmed_exports.add(context.scene.tendril.export_path)
+        for again in (TENDRIL_OT_bake, TENDRIL_OT_bake_all, TENDRIL_OT_cache_to_bake):
+            if again.bl_idname == self.operator:
+                getattr(bpy.ops.tendril, again.bl_idname.partition(".")[2])("INVOKE_DEFAULT")
+        return {"FINISHED"}
+
+
 class _BakeOperator(SimulationOperator):
     """Simulates all frames and stores those of `objects_to_bake`."""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        return {"CANCELLED"} if _needs_confirmation(self, context) else super().invoke(context, event)
 
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
         objects = _checked(self.objects_to_bake(context), context.scene)
@@ -60,8 +94,13 @@ class TENDRIL_OT_bake_all(_BakeOperator, bpy.types.Operator):
     bl_label = "Bake All Rods"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def objects_to_bake(self, context: bpy.types.Context) -> list[bpy.types.Object | None]:
-        return [*disk.unbaked_rods(context.scene)] or [None]
+    def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        planned = plan(disk.unbaked_rods(context.scene), context.scene)
+        self._notes = planned.notes
+        return bake(planned.uids, context.scene.name, planned.on_disk)
+
+    def completion_message(self, context: bpy.types.Context) -> str:
+        return ". ".join(filter(None, [super().completion_message(context), *self._notes]))
 
 
 class TENDRIL_OT_cache_to_bake(bpy.types.Operator):
@@ -70,6 +109,9 @@ class TENDRIL_OT_cache_to_bake(bpy.types.Operator):
     bl_idname = "tendril.cache_to_bake"
     bl_label = "Current Cache to Bake"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        return {"CANCELLED"} if _needs_confirmation(self, context) else self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -126,6 +168,7 @@ class TENDRIL_OT_bake_delete_all(bpy.types.Operator):
 
 
 CLASSES = (
+    TENDRIL_OT_confirm_export,
     TENDRIL_OT_bake,
     TENDRIL_OT_bake_all,
     TENDRIL_OT_cache_to_bake,

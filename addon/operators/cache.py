@@ -10,7 +10,9 @@ from ...core import TendrilError
 from .. import memory
 from ..baking.errors import BakeError
 from ..baking.simulating import calculate, resume
-from ..moments import delete, path_of
+from ..bridge.rods import is_rod
+from ..cache_paths import path_of
+from ..moments import delete
 from .simulating import SimulationOperator
 
 
@@ -65,4 +67,23 @@ class TENDRIL_OT_cache_delete(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TENDRIL_OT_calculate, TENDRIL_OT_resume, TENDRIL_OT_cache_delete)
+class TENDRIL_OT_select_affected(bpy.types.Operator):
+    """Select the rods whose motion is inaccurate at the current frame, or in any frame"""
+
+    bl_idname = "tendril.select_affected"
+    bl_label = "Select Inaccurate Rods"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        uids = memory.affected_rods(context.scene)
+        found = [obj for obj in context.view_layer.objects if is_rod(obj) and obj.tendril.uid in uids]
+        if not found:
+            self.report({"ERROR"}, "All rods have converged in all frames that were simulated")
+            return {"CANCELLED"}
+        for obj in context.view_layer.objects:
+            obj.select_set(obj in found)
+        context.view_layer.objects.active = found[0]
+        return {"FINISHED"}
+
+
+CLASSES = (TENDRIL_OT_select_affected, TENDRIL_OT_calculate, TENDRIL_OT_resume, TENDRIL_OT_cache_delete)

@@ -73,7 +73,7 @@ class SimulationOperator:
         except StopIteration as end:
             if end.value is not None:
                 self.report({"WARNING"}, f"The motion is inaccurate from frame {end.value} on: increase the substeps")
-            elif self.completion_message(context):
+            if self.completion_message(context):
                 self.report({"INFO"}, self.completion_message(context))
             return {"FINISHED"}
         except BakeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..bridge.colliders import is_chosen
-from ..bridge.rods import KINDS
+from ..bridge.relevant import KINDS
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:

@@ -28,6 +28,8 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
         layout.prop(shared, "use_disk_cache")
         baked = context.object.tendril.baked
         draw_message(layout, context, "Baked in shape keys" if baked else memory.info(scene), "INFO")
+        if memory.affected_rods(scene):
+            layout.operator("tendril.select_affected", icon="RESTRICT_SELECT_OFF")
         for message in (memory.disk_note(scene), rendering.warning_of(scene)):
             draw_message(layout, context, message)
         self._draw_bake(layout, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import memory, migration, solver
-from ..bridge import profiles, roots
+from ..bridge import attachments, profiles, roots
 from ..bridge.rods import is_net, is_rod, uses_elements
 from ..preset_menu import TENDRIL_PT_presets
 from .base import RodPanel, draw_message
@@ -16,7 +16,13 @@ class TENDRIL_PT_rod(RodPanel, bpy.types.Panel):
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
-        for message in (memory.status(rod.uid), solver.problem(), migration.problem(rod)):
+        if solver.is_compiling():
+            layout.progress(
+                factor=solver.progress(), text=f"Compiling the solver, once: {100 * solver.progress():.0f} %"
+            )
+        status = "" if solver.is_compiling() else memory.status(rod.uid)
+        lost = attachments.lost_targets(context.object, context.scene)
+        for message in (status, *lost, solver.problem(), migration.problem(rod)):
             if message:
                 draw_message(layout, context, message)
         kind = context.object.type
@@ -61,8 +67,9 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
         values.prop(rod, "young_modulus")
         values.prop(rod, "poisson_ratio")
         values.prop(rod, "density")
-        values.prop(rod, "damping_time")
         values.prop(rod, "strands")
+        values.prop(rod, "damping_time")
+        layout.prop(rod, "swing_time")
         obj = context.object
         if obj.type == "MESH":
             for name in ("stiffness_group", "radius_group", "mass_group"):

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from .. import participants
+from .. import memory, participants
 from .kinds import distance
 
 # .blend files store the number of an item, so it must not change.
@@ -72,5 +72,6 @@ class CacheSettings:
         name="File",
         description="Path of the exported file. If empty, it is named after the .blend file and placed next to it",
         subtype="FILE_PATH",
+        update=memory.confirm_export_path,
         options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set(),
     )

@@ -21,7 +21,7 @@ def _copy_preset_values(self: bpy.types.PropertyGroup, _context: bpy.types.Conte
     """Initialises the custom values with those of the material selected before."""
     if self.material != "CUSTOM":
         material = Material.preset(MATERIALS[self.material])
-        for name in MATERIAL_VALUES:
+        for name in (*MATERIAL_VALUES, "swing_time"):
             setattr(self, name, getattr(material, name))
 
 
@@ -64,9 +64,21 @@ class MaterialSettings:
         precision=0,
         step=1000,
     )
+    swing_time: number(
+        "Damping: Swing Lasts",
+        "How long the rod swings: the time in which friction within it makes a swing ten times smaller, in still air and in "
+        "vacuum. Zero disables this friction. Each material sets its own value",
+        30.0,
+        0.0,
+        3600.0,
+        120.0,
+        precision=1,
+        step=100,
+        subtype="TIME_ABSOLUTE",
+    )
     damping_time: number(
-        "Damping",
-        "Time constant of the material damping. Higher values damp vibrations more, zero disables damping",
+        "Vibration Damping",
+        "Time constant of the material damping. Higher values damp fast vibrations more, zero disables damping",
         2e-3,
         0.0,
         10.0,

@@ -12,7 +12,10 @@ class OverTimeSettings:
         "Stiffness", "Factor for the bending and torsional stiffness. Higher values make the rod stiffer", 1e-4, 1e4
     )
     damping_factor: _animated_factor(
-        "Damping", "Factor for the material damping. Higher values damp vibrations more", 0.0, 1e4
+        "Damping",
+        "Factor for the damping of the material. Higher values make swings and vibrations end sooner",
+        0.0,
+        1e4,
     )
     length_factor: _animated_factor(
         "Growth",

@@ -10,13 +10,15 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from . import kernel_cache  # as a module, so that `_digest` leaves it out: it does not affect compiled code
+# As a module, so that `_digest` leaves it out: it does not affect compiled code.
+from . import bundle, cache_folder, kernel_cache
 from .parts import part_compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,10 +50,12 @@ def why_not_compiled() -> str:
 
 
 def is_cold(source: Path) -> bool:
-    """True if no kernel of a source file has been compiled yet on this machine."""
+    """True if no kernel of a source file is in the package or has been compiled yet on this machine."""
     if _numba is None:
         return False
-    return not any((kernel_cache.cache_folder() / _digest(source.resolve())).rglob("*.nbi"))
+    source, package = source.resolve(), bundle.bundled()
+    places = [cache_folder.cache_folder(), *([package.folder] if package else [])]
+    return not any(any((place / _digest(source)).rglob("*.nbc")) for place in places)
 
 
 def announce_compilation() -> None:
@@ -90,17 +94,10 @@ def _compiled(function: F, **options: Any) -> F:
 def _cached(compiled: Any) -> Any:
     """The same kernel, with a cache on disk."""
     source = Path(compiled.py_func.__code__.co_filename).resolve()
-    before = _numba.config.CACHE_DIR  # another add-on may have its own
-    _numba.config.CACHE_DIR = str(kernel_cache.cache_folder() / _digest(source))
-    try:
-        compiled.enable_caching()
-        if _SOURCES in source.parents:
-            kernel_cache.use_folder(compiled._cache, str(source.relative_to(_SOURCES).with_suffix("")))
-        compiled._cache = kernel_cache.ForgivingCache(compiled._cache)
-    except (RuntimeError, OSError):
-        pass  # no writable folder: compiled in each process
-    finally:
-        _numba.config.CACHE_DIR = before
+    inside = _SOURCES in source.parents
+    place = source.relative_to(_SOURCES).with_suffix("").as_posix() if inside else ""
+    with suppress(OSError):  # a function without a file is compiled in each process
+        compiled._cache = kernel_cache.KernelCache(compiled.py_func, _digest(source), place)
     return compiled
 
 

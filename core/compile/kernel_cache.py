@@ -1,144 +1,159 @@
-"""The disk cache of compiled kernels, robust against disks that are full, read-only, damaged or shared.
+"""Compiled kernels on disk: one file per kernel and argument types, in the package or in the user's cache folder.
 
-Numba numbers the files of a function's signatures by listing the folder; two processes that do so at once can use the same number
-twice. Access to the cache is therefore locked across processes.
+A file is named by everything that its code depends on: a digest of the sources, the function, argument types, Python, and the
+processor it was compiled for. It begins with a checksum. What is missing, damaged or for something else is compiled anew.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
+import pickle
+import re
 import sys
-import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import uuid
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-_folder: Path | None = None
-_in_this_process = threading.RLock()
-_depth = 0
+from .bundle import bundled
+from .cache_folder import cache_folder, tell
 
+_MAGIC = b"tendril kernel 1\n"
+_PACKAGE = __name__.rpartition(".core.")[0]  # its name differs between Blender and Python
 
-def set_cache_folder(folder: str | Path) -> None:
-    """Sets the folder of compiled kernels. Call it before any kernel is imported; the default is the user's cache folder."""
-    global _folder
-    _folder = _usable(Path(folder))
+used: set[Path] = set()  # files read or written by this process
 
 
-def cache_folder() -> Path:
-    """The folder of compiled kernels."""
-    global _folder
-    if _folder is None:
-        home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-        _folder = _usable(Path(home or Path.home() / ".cache") / "tendril")
-    return _folder
+class DamagedError(Exception):
+    """A file is not what was written."""
 
 
-def use_folder(cache: Any, name: str) -> None:
-    """Moves numba's cache of one function to the folder `name` inside the folder of its source's digest.
+class KernelCache:
+    """The cache of one function, in place of numba's own. Never raises."""
 
-    Numba names that folder by a hash of the source's absolute path, so the same code in another place (a second Blender, a git
-    worktree) would be compiled again. The digest already identifies the code."""
-    locator = cache._impl.locator
-    folder = Path(cache.cache_path).parent / name
-    locator._cache_path = cache._cache_path = str(folder)
-    cache._cache_file = type(cache._cache_file)(
-        cache_path=str(folder), filename_base=cache._impl.filename_base, source_stamp=locator.get_source_stamp()
-    )
+    def __init__(self, function: Any, digest: str, place: str) -> None:
+        """`place` is the folder within that of the digest."""
+        self._function, self._digest, self._place = function, digest, place
 
+    @property
+    def cache_path(self) -> str:
+        return str(cache_folder() / self._digest / self._place)
 
-class ForgivingCache:
-    """Numba's cache of one function, without errors: unreadable entries are recompiled, unwritable ones stay in memory."""
+    def enable(self) -> None:
+        pass
 
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
+    disable = flush = enable
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        _note_use(self._cache.cache_path)
-        return _forgiving(lambda: self._cache.load_overload(signature, target))
+        target.refresh()
+        package = bundled()
+        name = self._name(signature, repr(target.codegen().magic_tuple()))
+        places = [Path(self.cache_path) / name]
+        if package is not None:
+            places.insert(0, package.folder / self._digest / self._place / self._name(signature, package.target))
+        for path in places:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                try:
+                    found = _rebuilt(_read(path), signature, target)
+                except Exception as error:  # a damaged file can raise anything when it is unpickled
+                    if isinstance(error, OSError):
+                        raise FileNotFoundError from error
+                    tell(f"{path} is damaged ({error}); it is compiled again, once.")
+                    continue
+                used.add(path)
+                _note_use(path)
+                return found
+        if package is not None and self._place:
+            tell("some of the solver is not among the precompiled kernels of the package; it is compiled now, once.")
+        return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        def save() -> bool:
-            self._cache.save_overload(signature, compiled)
-            return True
+        with suppress(Exception):  # a full disk, or code that can't be stored: it stays in memory
+            if compiled.lifted or compiled.library.has_dynamic_globals:
+                return
+            path = Path(self.cache_path) / self._name(signature, repr(compiled.codegen.magic_tuple()))
+            from numba.core.serialize import dumps
 
-        if not _forgiving(save):  # its index may be damaged
-            _forgiving(self._cache.flush)
-            _forgiving(save)
+            _write(path, dumps((signature, compiled._reduce())))
+            used.add(path)
+
+    def _name(self, signature: Any, target: str) -> str:
+        function = self._function
+        digest = hashlib.sha256(repr((target, [str(kind) for kind in _arguments(signature)])).encode())
+        digest.update(function.__code__.co_code)
+        if function.__closure__:
+            from numba.core.serialize import dumps
+
+            digest.update(dumps(tuple(cell.cell_contents for cell in function.__closure__)))
+        name = re.sub(r"\W+", "-", f"{function.__qualname__}-{function.__code__.co_firstlineno}")
+        return f"{name}.py{sys.version_info[0]}{sys.version_info[1]}.{digest.hexdigest()[:24]}.nbc"
+
+
+def _arguments(signature: Any) -> Any:
+    return getattr(signature, "args", signature)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes a file at once, so that other processes see all of it or nothing."""
+    header = json.dumps({"package": _PACKAGE}).encode() + b"\n"
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        part.write_bytes(_MAGIC + hashlib.sha256(header + content).digest() + header + content)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> tuple[str, bytes]:
+    """The name that the package had, and the pickled code."""
+    content = path.read_bytes()
+    begin = len(_MAGIC) + 32
+    if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(content[begin:]).digest() != content[len(_MAGIC) : begin]:
+        raise DamagedError("its checksum is wrong")
+    header, _, pickled = content[begin:].partition(b"\n")
+    return json.loads(header)["package"], pickled
+
+
+def _rebuilt(stored: tuple[str, bytes], signature: Any, target: Any) -> Any:
+    from numba.core.compiler import CompileResult
+
+    package, pickled = stored
+    reader = _Reader(pickled, package)
+    kinds, reduced = reader.load()
+    if tuple(_arguments(kinds)) != tuple(_arguments(signature)):
+        raise DamagedError("it is for other arguments")
+    reduced[1].modname = reader.renamed(reduced[1].modname)  # of the function's description
+    return CompileResult._rebuild(target, *reduced)
+
+
+class _Reader(pickle.Unpickler):
+    """Reads code that was compiled where the package had another name."""
+
+    def __init__(self, pickled: bytes, package: str) -> None:
+        super().__init__(io.BytesIO(pickled))
+        self._package = package
+
+    def renamed(self, module: str) -> str:
+        inside = module == self._package or module.startswith(self._package + ".")
+        return _PACKAGE + module[len(self._package) :] if inside else module
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(self.renamed(module), name)
+        if name == "_rebuild_env":  # it imports the module that it is told
+            return lambda module, *others: found(self.renamed(module), *others)
+        return found
 
 
 @cache
-def _note_use(path: str) -> None:
+def _note_use(path: Path) -> None:
     """Updates the modification time of the folder in `cache_folder` that is used, so that clean-up keeps it."""
     folder = cache_folder()
-    for used in (Path(path), *Path(path).parents):
-        if used.parent == folder:
+    for parent in path.parents:
+        if parent.parent == folder:
             with suppress(OSError):
-                os.utime(used)
-
-
-def _forgiving(work: Callable[[], Any]) -> Any:
-    try:
-        with _alone():
-            return work()
-    except Exception:  # a damaged file can raise anything when it is unpickled
-        return None
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Excludes other processes and other threads. On file systems without locks it has no effect."""
-    global _depth
-    with _in_this_process:
-        if _depth:
-            yield
-            return
-        _depth += 1
-        file = _locked_file()
-        try:
-            yield
-        finally:
-            _depth -= 1
-            if file is not None:
-                file.close()
-
-
-def _locked_file() -> IO[bytes] | None:
-    try:
-        file = (cache_folder() / "lock").open("ab")
-    except OSError:
-        return None
-    with suppress(OSError):
-        _lock(file.fileno())
-    return file
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: int) -> None:
-        os.lseek(file, 0, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_LOCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-
-def _usable(folder: Path) -> Path:
-    """The folder itself if it is writable, else a temporary one: a read-only disk is no error."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        with suppress(OSError):
-            return Path(tempfile.mkdtemp(prefix="tendril-numba-"))
-        return folder  # nothing is writable: kernels are compiled in each process
+                os.utime(parent)

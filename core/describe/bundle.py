@@ -94,6 +94,7 @@ def rods_of_strands(
                 mass_per_length=line_mass,
                 inertia_per_length=line_inertia,
                 damping_time=material.damping_time,
+                swing_time=material.swing_time,
                 director=None,
                 rest_director=None,
                 twist=0.0,

@@ -94,11 +94,13 @@ class Material:
     shear_modulus: float | None = None  # Pa
     damping_time: float = 0.0  # s, Kelvin-Voigt: stress = stiffness (strain + damping_time * strain rate)
     strands: float = 1.0
+    swing_time: float = 0.0  # s, in which friction makes a swing on a hold or body ten times smaller; 0: none
 
     def __post_init__(self) -> None:
         young = positive("young_modulus", self.young_modulus, "Pa")
         density = positive("density", self.density, "kg/m^3")
         not_negative("damping_time", self.damping_time, "s")
+        not_negative("swing_time", self.swing_time, "s")
         strands = number("strands", self.strands)
         if strands < 1.0:
             raise TendrilError("strands", self.strands, "give 1 for a solid section, more for a bundle of fibres")
@@ -120,6 +122,7 @@ class Material:
             ("poisson_ratio", poisson),
             ("shear_modulus", shear),
             ("damping_time", float(self.damping_time)),
+            ("swing_time", float(self.swing_time)),
             ("strands", strands),
         ):
             object.__setattr__(self, name, value)
@@ -165,6 +168,11 @@ class Material:
         return tuple(_PRESETS)
 
 
+def swing_drag(swing_time: float) -> float:
+    """1/s, drag in proportion to mass that makes the amplitude of a swing ten times smaller within `swing_time`; 0 if that is 0."""
+    return 2.0 * math.log(10.0) / swing_time if swing_time > 0.0 else 0.0
+
+
 def _moments(a: Array, b: Array, rectangular: bool) -> tuple[Array, Array, Array, Array]:
     """Area, second moments of area and torsion constant."""
     # Bending towards the first director strains material in proportion to its distance along a.
@@ -190,22 +198,23 @@ def _size(field: str, value: float) -> float:
     return result
 
 
-# Handbook values. For ropes: tensile modulus of the laid rope, and density including the air between the fibres.
+# Handbook values. For ropes: tensile modulus of the laid rope, and density including the air between the fibres. docs/materials.md
+# has the sources of damping.
 _PRESETS = {
-    "nylon rope": Material(5.0e8, 950.0, poisson_ratio=0.39, damping_time=2e-3, strands=200.0),
-    "hemp rope": Material(1.0e9, 1100.0, poisson_ratio=0.35, damping_time=4e-3, strands=60.0),
-    "steel cable": Material(1.0e11, 6000.0, poisson_ratio=0.30, damping_time=2e-4, strands=49.0),
-    "rubber": Material(2.0e6, 1100.0, poisson_ratio=0.49, damping_time=5e-3),
+    "nylon rope": Material(5.0e8, 950.0, poisson_ratio=0.39, damping_time=2e-3, strands=200.0, swing_time=30.0),
+    "hemp rope": Material(1.0e9, 1100.0, poisson_ratio=0.35, damping_time=4e-3, strands=60.0, swing_time=20.0),
+    "steel cable": Material(1.0e11, 6000.0, poisson_ratio=0.30, damping_time=2e-4, strands=49.0, swing_time=40.0),
+    "rubber": Material(2.0e6, 1100.0, poisson_ratio=0.49, damping_time=5e-3, swing_time=12.0),
     "copper wire": Material(1.2e11, 8960.0, poisson_ratio=0.34, damping_time=1e-4),
-    "fishing line": Material(2.5e9, 1150.0, poisson_ratio=0.39, damping_time=1e-3),
-    "human hair": Material(3.9e9, 1300.0, poisson_ratio=0.37, damping_time=1e-3),
+    "fishing line": Material(2.5e9, 1150.0, poisson_ratio=0.39, damping_time=1e-3, swing_time=30.0),
+    "human hair": Material(3.9e9, 1300.0, poisson_ratio=0.37, damping_time=1e-3, swing_time=15.0),
     "spring steel": Material(2.06e11, 7850.0, poisson_ratio=0.29),
     "spaghetti": Material(3.0e9, 1450.0, poisson_ratio=0.30, damping_time=2e-4),
     # a green stem
-    "vine": Material(1.0e9, 800.0, poisson_ratio=0.35, damping_time=1e-2),
-    "paper": Material(3.0e9, 800.0, poisson_ratio=0.25, damping_time=1e-3),
+    "vine": Material(1.0e9, 800.0, poisson_ratio=0.35, damping_time=1e-2, swing_time=12.0),
+    "paper": Material(3.0e9, 800.0, poisson_ratio=0.25, damping_time=1e-3, swing_time=12.0),
     # Soft PVC tube with a bore of two thirds of its width, as a solid section of equal bending stiffness and mass.
-    "garden hose": Material(1.2e7, 720.0, poisson_ratio=0.45, damping_time=1e-2),
+    "garden hose": Material(1.2e7, 720.0, poisson_ratio=0.45, damping_time=1e-2, swing_time=12.0),
     # Steel links: hardly stretches, bends and twists almost freely.
-    "chain": Material(5.0e10, 3000.0, poisson_ratio=0.30, damping_time=1e-3, strands=1e6),
+    "chain": Material(5.0e10, 3000.0, poisson_ratio=0.30, damping_time=1e-3, strands=1e6, swing_time=20.0),
 }

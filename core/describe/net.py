@@ -73,6 +73,7 @@ class Net:
     mass_per_length: Array  # (m,) kg/m
     inertia_per_length: Array  # (m,) kg m
     damping_time: float  # s, Kelvin-Voigt
+    swing_time: float  # s, see `Material`
     director: Array | None  # (m, 3) first director of each segment in the natural shape; None: any
     joint_stiffness: Array  # (n,) factor on the bending and twisting stiffness at each point
     point_mass: Array  # (n,) kg, in addition to that of the segments
@@ -122,6 +123,7 @@ class Net:
         joint_stiffness: Any = 1.0,
         point_mass: Any = 0.0,
         damping_time: float | None = None,
+        swing_time: float | None = None,
         director: ArrayLike | None = None,
         break_force: Any = np.inf,
         break_moment: Any = np.inf,
@@ -155,6 +157,8 @@ class Net:
         stretch, bend_1, bend_2, gj, mass, inertia = columns.T
         if damping_time is None:
             damping_time = 0.0 if material is None else material.damping_time
+        if swing_time is None:
+            swing_time = 0.0 if material is None else material.swing_time
         if corde is not None and not isinstance(corde, Corde):
             raise TendrilError("corde", corde, "give a Corde")
         net = Net(
@@ -169,6 +173,7 @@ class Net:
             mass_per_length=mass * heavy,
             inertia_per_length=inertia * heavy,
             damping_time=not_negative("damping_time", damping_time, "s"),
+            swing_time=not_negative("swing_time", swing_time, "s"),
             director=None if director is None else _directors(director, rest_x[ends[:, 1]] - rest_x[ends[:, 0]]),
             joint_stiffness=_values("joint_stiffness", joint_stiffness, n, "point", 0.0, False),
             point_mass=_values("point_mass", point_mass, n, "point", 0.0, True),

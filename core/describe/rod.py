@@ -51,6 +51,7 @@ class Rod:
     mass_per_length: Array  # (m,) kg/m
     inertia_per_length: Array  # (m,) kg m
     damping_time: float  # s, Kelvin-Voigt
+    swing_time: float  # s, see `Material`
     director: Array | None  # (3,) first director of edge 0, or (m, 3) of all edges; None: any
     rest_director: Array | None  # the same for the natural shape
     twist: float  # rad, initial twist, distributed evenly
@@ -93,6 +94,7 @@ class Rod:
         density_scale: Any = 1.0,
         stiffness_scale: Any = 1.0,
         damping_time: float | None = None,
+        swing_time: float | None = None,
         director: ArrayLike | None = None,
         rest_director: ArrayLike | None = None,
         twist: float = 0.0,
@@ -130,6 +132,8 @@ class Rod:
             gj, mass, inertia = gj * bend_scale, mass * mass_scale, inertia * mass_scale
         if damping_time is None:
             damping_time = 0.0 if material is None else material.damping_time
+        if swing_time is None:
+            swing_time = 0.0 if material is None else material.swing_time
         rod = Rod(
             points=x,
             rest_points=rest_x,
@@ -142,6 +146,7 @@ class Rod:
             mass_per_length=mass,
             inertia_per_length=inertia,
             damping_time=not_negative("damping_time", damping_time, "s"),
+            swing_time=not_negative("swing_time", swing_time, "s"),
             director=_directors("director", director, x, closed),
             rest_director=_rest_directors(rest_director, rest_x, closed),
             twist=number("twist", twist, "give a finite angle in rad"),

@@ -309,8 +309,8 @@ class Scene:
         self.fields += check_fields([field], len(self.entries))
 
     def fingerprint(self) -> str:
-        """A digest of the whole description, to check whether a cache belongs to it. Of functions of time only their presence
-        counts: use a new cache after changing one."""
+        """A digest of the whole description, to check whether a cache belongs to it. Functions of time count by their values at
+        some hundred times."""
         from .fingerprint import fingerprint
 
         return fingerprint(self)

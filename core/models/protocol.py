@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Array
+from .schemes import WHOLE_STEP, Stage
 
 if TYPE_CHECKING:
     from ..describe.attachment import Attachment
@@ -54,6 +55,8 @@ class Work:
     halvings: int = 0  # of the step size
     fallbacks: int = 0  # steps repeated with backward Euler
     failures: int = 0  # parts of a step that were given up: the rod was placed without velocity
+    overlap: float = 0.0  # deepest penetration of contacts that were given up, in radii
+    affected: frozenset[int] = frozenset()  # rods with failures: their numbers in the block
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -62,6 +65,8 @@ class Work:
             self.halvings + other.halvings,
             self.fallbacks + other.fallbacks,
             self.failures + other.failures,
+            max(self.overlap, other.overlap),
+            self.affected | other.affected,
         )
 
 
@@ -83,6 +88,19 @@ class Edges(NamedTuple):
     length: Array  # (N,) m, of a closed rod; infinite if open
     # (K, 2) pairs of edges i < j of one rod that never collide, besides those close to each other along the rod
     joined: NDArray[np.int64] = np.zeros((0, 2), np.int64)
+
+
+class FreeSteps(NamedTuple):
+    """Steps of all rods of a block that touch nothing, and what acts on them."""
+
+    h: float  # s, length of a step
+    number: int  # of steps
+    forces: Array  # (N, 3) N, on the sample points
+    wind: Array  # (3,) m/s
+    air_density: float  # kg/m3
+    drag_rate: Array  # (R,) 1/s: drag in proportion to mass, relative to the wind
+    calm: bool = False  # use the most dissipative integrator, to find a state of rest
+    skip: NDArray[np.bool_] | None = None  # (R,) rods that take no step
 
 
 class ModelBlock(Protocol):
@@ -126,21 +144,8 @@ class ModelBlock(Protocol):
     def weight(self, gravity: Array, out: Array, share: Array = WHOLE) -> None:
         """Writes the force of gravity on each sample point, times `share`: (N, 1), or (1, 1) for all points."""
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: NDArray[np.bool_] | None = None,
-    ) -> None:
-        """Takes `count` steps of h seconds under forces (N, 3) N and air, without contact and bodies, with all rods except those in
-        `skip` (R,).
-
-        Never raises. The motion of holds spans all steps. `calm`: use the most dissipative integrator, to find a state of rest."""
+    def free_steps(self, steps: FreeSteps) -> None:
+        """Takes steps under forces and air, without contact and bodies. Never raises. The motion of holds spans all steps."""
 
     def solve(self, generalized: Array) -> None:
         """Applies the inverse of the matrix of the last step, in place."""
@@ -285,20 +290,45 @@ class MeasuresStrains(Protocol):
 
 @runtime_checkable
 class SecondOrderStages(Protocol):
-    """Coupled steps can be SDIRK2: `begin_stage`, Newton, `begin_second_stage`, Newton, `finish` with `smooth`."""
+    """A coupled step can be one of any scheme of `schemes.py` with one or two stages, each of which is a backward Euler step from a
+    shifted start:
 
-    second_order: bool  # False where a subclass does not support what it inherits
+        scheme = TABLE[TR_BDF2]
+        block.save(chosen)
+        for stage in stages_of(scheme):
+            block.begin(chosen, scheme.length * h, air_density, stage=stage)
+            ...                               # Newton's method: linearise, move, backtrack, as in a step of one stage
+        block.finish(chosen, smooth=True)     # or block.rollback(chosen)
 
-    def begin_stage(
-        self, chosen: NDArray[np.int64], h: float, air_density: float, at: float, still: bool = False
+    A scheme with an explicit first stage needs the acceleration at the start of the step: where `knows_acceleration` is False, two
+    short backward Euler steps that are undone find one, see `BodySteps` in contact/bodies/stepping.py. A second stage begins where
+    Newton's method left the first one, and only once: to try it again, begin the step anew."""
+
+    coupled_schemes: tuple[str, ...]  # those that it supports; none where a subclass does not support what it inherits
+
+    def begin(
+        self,
+        chosen: NDArray[np.int64],
+        h: float,
+        air_density: float,
+        still: bool = False,
+        stage: Stage = WHOLE_STEP,
     ) -> None:
-        """As `begin`, for a first stage of length h that ends at a fraction `at` of the step."""
-
-    def begin_second_stage(self, chosen: NDArray[np.int64], ratio: float) -> None:
-        """Accepts the first stage and starts the second; `ratio` is (1 - gamma) / gamma."""
+        """As `ModelBlock.begin`, for a stage of length h. In a first stage rods start from the saved state; in a second one they
+        accept the iterate as the end of the first."""
 
     def finish(self, chosen: NDArray[np.int64], creep: bool = False, smooth: bool = False) -> None:
-        """As `ModelBlock.finish`; `smooth`: keep the acceleration for the prediction of the next step."""
+        """As `ModelBlock.finish`, after the last stage. `smooth`: its acceleration is that at the start of the next step. Not after
+        an impact, whose force does not go on."""
+
+    def knows_acceleration(self, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the chosen rods know the acceleration at their state."""
+
+    def forget_acceleration(self, rod: int) -> None:
+        """The acceleration of a rod is not known any more, after a discontinuity: the next step estimates it anew."""
+
+    def restore_with_acceleration(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
+        """As `restore`, but the acceleration stays what it is."""
 
 
 @runtime_checkable
@@ -337,15 +367,14 @@ class CarriesBodies(Protocol):
         which rods (R,) `step_carried` steps from now on. `bodies` is the BodyBlock of contact/bodies; the impulses of the
         attachments are added to `impulse` (B, 6)."""
 
-    def step_carried(
-        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
-    ) -> None:
-        """Takes one step of h seconds with these rods and their bodies. Kinematic bodies are moved later, with all others."""
+    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
+        """Takes one step with these rods and their bodies, which the air brakes at `body_drag` (1/s). Kinematic bodies are moved
+        later, with all others."""
 
 
-def takes_second_order(block: object) -> bool:
-    """Whether coupled steps of a block can be SDIRK2."""
-    return isinstance(block, SecondOrderStages) and block.second_order
+def takes_stages(block: object, scheme: str) -> bool:
+    """Whether coupled steps of a block can have the stages of a scheme of second order."""
+    return isinstance(block, SecondOrderStages) and scheme in block.coupled_schemes
 
 
 def vertex_rows(block: ModelBlock) -> NDArray[np.int64]:

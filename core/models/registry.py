@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ..describe.scene import Entry, Hold
     from .protocol import ModelBlock
 
-IMPLICIT = ("sdirk2", "backward euler", "midpoint")
-ELASTIC = (*IMPLICIT, "tr-bdf2")
+IMPLICIT = ("tr-bdf2", "sdirk2", "backward euler", "midpoint")
 
 # In the order of menus: production models first.
 MODELS = (
@@ -31,7 +30,7 @@ MODELS = (
         description="Rod that bends, twists and stretches: ropes, cables, springs and hair",
         block=".elastic.rod_block:RodBlock",
         kernels=".elastic.stepping",
-        integrators=ELASTIC,
+        integrators=IMPLICIT,
         menu_number=0,
     ),
     ModelRecord(
@@ -40,7 +39,7 @@ MODELS = (
         description="Elastic segments with joints that transmit bending and twisting. Stable at any stiffness",
         block=".elastic.net_block:NetBlock",
         kernels=".elastic.stepping",
-        integrators=ELASTIC,
+        integrators=IMPLICIT,
         menu_number=0,
         rod_menu=False,
         nets=True,
@@ -52,7 +51,7 @@ MODELS = (
         description="Rod that bends and twists, but never stretches",
         block=".compact.block:CompactBlock",
         kernels=".compact.stepping",
-        integrators=("sdirk2", "backward euler"),
+        integrators=("tr-bdf2", "backward euler"),
         menu_number=2,
         net_label="Inextensible Tree",
         net_description="Tree of segments that never stretch. Loops and breaking are not supported",
@@ -68,7 +67,7 @@ MODELS = (
         "curls, ringlets and tendrils that are held only at the start",
         block=".clothoid.block:ClothoidBlock",
         kernels=".clothoid.stepping",
-        integrators=("sdirk2", "backward euler", "semi-implicit euler"),
+        integrators=("tr-bdf2", "backward euler", "semi-implicit euler"),
         menu_number=3,
         closed_rods=False,
         elements=True,

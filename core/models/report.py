@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..errors import Array
 from .protocol import Work
 
@@ -18,6 +20,7 @@ def take_work(report: Array) -> Work:
         halvings=int(report[:, HALVINGS].sum()),
         fallbacks=int(report[:, FALLBACKS].sum()),
         failures=int(report[:, FAILURES].sum()),
+        affected=frozenset(np.flatnonzero(report[:, FAILURES]).tolist()),
     )
     report[:] = 0.0
     return work

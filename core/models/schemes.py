@@ -10,9 +10,8 @@ is explicit also carry k_0, the derivative at the start of the step.
 - TR-BDF2 (Bank et al. 1985): the trapezoidal rule to 2 g h, then BDF2 to h; both stages are of the same length g h. Second order,
   L-stable, and with its explicit first stage of stage order two: it stays second order on stiff springs, where SDIRK2 drops to
   first order and drains the motion. It needs the acceleration at the start of the step, see `elastic/start.py`. A failed step is
-  halved twice before its fall-back is tried.
+  halved twice before backward Euler replaces it.
 - Implicit midpoint: a backward Euler step to the middle of the step, extrapolated to its end. Second order, keeps energy.
-- BDF2 is a multistep scheme; the model that has it works out its own starting point from the step before.
 - Semi-implicit Euler (Casati and Bertails-Descoubes 2013, section 7.2) is linear in the new velocities and has no stages.
 """
 
@@ -24,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 GAMMA = 1.0 - math.sqrt(0.5)
-BDF2_WEIGHT = 0.5 * (
-    1.0 + math.sqrt(2.0)
-)  # y* = BDF2_WEIGHT y_1 - (BDF2_WEIGHT - 1) y_0 in the second stage of TR-BDF2
+# In the second stage of TR-BDF2 y* = BDF2_WEIGHT y_1 - (BDF2_WEIGHT - 1) y_0.
+BDF2_WEIGHT = 0.5 * (1.0 + math.sqrt(2.0))
 START = 1.0 / 16.0  # of a step: the short backward Euler steps that estimate the acceleration where it is not known
 
 
@@ -34,9 +32,7 @@ class Scheme(NamedTuple):
     name: str
     length: float  # of an implicit stage, in steps
     ends: tuple[float, ...] = (1.0,)  # the part of the step that is over at the end of each stage
-    carried: tuple[tuple[float, ...], ...] = (
-        (),
-    )  # of each stage: weights of earlier stages' derivatives, in stage lengths
+    carried: tuple[tuple[float, ...], ...] = ((),)  # of each stage: weights of earlier stages' derivatives, in lengths
     explicit: tuple[float, ...] = ()  # of each stage: what is added to the weight of the derivative at the step's start
     extrapolated: bool = False  # the step goes twice as far as its last stage
     watched: bool = False  # a step that gains energy from nowhere is rejected, see `ladder.py`
@@ -51,15 +47,34 @@ TABLE = (
     ),
     Scheme(
         "tr-bdf2", GAMMA, (2.0 * GAMMA, 1.0), ((), (BDF2_WEIGHT,)), explicit=(1.0, BDF2_WEIGHT - 1.0), watched=True,
-        fall_back="sdirk2", shortest=0.25,
+        fall_back="backward euler", shortest=0.25,
     ),
-    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="sdirk2"),
-    Scheme("bdf2", 2.0 / 3.0, watched=True, fall_back="backward euler"),
+    Scheme("midpoint", 0.5, (0.5,), extrapolated=True, watched=True, fall_back="tr-bdf2"),
     Scheme("semi-implicit euler", 1.0, fall_back="backward euler"),
 )  # fmt: skip
 
+
+class Stage(NamedTuple):
+    """One implicit stage of a coupled step: a backward Euler step of length g h from a shifted start, see `Scheme`."""
+
+    end: float = 1.0  # the part of the step that is over at its end
+    carried: float = 0.0  # weight of the derivative at the end of the stage before; zero: this is the first stage
+    explicit: float = 0.0  # what is added to the weight of the derivative at the step's start
+
+
+WHOLE_STEP = Stage()  # that of backward Euler
+
+
+def stages_of(scheme: Scheme) -> tuple[Stage, ...]:
+    """The stages of a scheme of at most two, in order."""
+    assert len(scheme.ends) <= 2
+    explicit = scheme.explicit or (0.0,) * len(scheme.ends)
+    carried = [weights[-1] if weights else 0.0 for weights in scheme.carried]
+    return tuple(Stage(*row) for row in zip(scheme.ends, carried, explicit, strict=True))
+
+
 NUMBER = {scheme.name: number for number, scheme in enumerate(TABLE)}
-BACKWARD_EULER, SDIRK2, BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["bdf2"]
+BACKWARD_EULER, SDIRK2, TR_BDF2 = NUMBER["backward euler"], NUMBER["sdirk2"], NUMBER["tr-bdf2"]
 SEMI_IMPLICIT = NUMBER["semi-implicit euler"]
 
 # The table as arrays, for kernels; the first index is the scheme's number.

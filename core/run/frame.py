@@ -26,10 +26,22 @@ class Report:
     fallbacks: int
     failures: int
     energies: Energies
+    overlap: float = 0.0  # radii
+    affected: frozenset[RodId] = frozenset()  # rods with failures
+    problems: tuple[str, ...] = ()  # of the scene's functions of time, each reported in the first frame that has it
 
     @property
     def converged(self) -> bool:
         return self.failures == 0
+
+    @property
+    def severity(self) -> str:
+        """What was given up in this frame and how severe it is, in a few words; empty if nothing was."""
+        if self.converged:
+            return ""
+        rods = f"{len(self.affected)} rod{'s' * (len(self.affected) != 1)}" if self.affected else "some rods"
+        parts = [f"{rods} stopped", f"residual {self.residual:.1g} segment lengths"]
+        return ", ".join([*parts, f"overlap {self.overlap:.1g} radii"] if self.overlap > 0.0 else parts)
 
 
 class Place(NamedTuple):

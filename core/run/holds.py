@@ -13,6 +13,7 @@ from ..describe.scene import Scene
 from ..errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
 from ..maths.motion import OTHER, POSITION, ROTATION, Motion, finite_array, in_bounds
 from ..models.protocol import ModelBlock
+from .callbacks import UNUSABLE, Callbacks, hold_name
 
 SPIN = OTHER
 
@@ -20,10 +21,12 @@ SPIN = OTHER
 class HoldMotion(Motion):
     """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds."""
 
-    def __init__(self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[NDArray[np.int64]]) -> None:
-        """`ids` are the indices of each block's holds."""
+    def __init__(
+        self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[NDArray[np.int64]], callbacks: Callbacks
+    ) -> None:
+        """`ids` are the indices of each block's holds. Unusable values of paths are reported to `callbacks`."""
         count = len(scene.holds)
-        self._holds = scene.holds
+        self._holds, self._callbacks = scene.holds, callbacks
         self.position = np.zeros((count, 3))
         for block, of_block in zip(blocks, ids, strict=True):
             if len(of_block):
@@ -48,6 +51,12 @@ class HoldMotion(Motion):
     def state(self) -> Array:
         """Poses of all holds, as a flat array."""
         return np.concatenate([now.ravel() for now in self._now])
+
+    def can_restore(self, flat: Array) -> bool:
+        """Whether these are poses of `state`."""
+        count = len(self._holds)
+        position, rotation, _ = np.split(flat, [3 * count, 12 * count])
+        return bool(np.all(in_bounds(position.reshape(-1, 3))) and np.all(are_rotations(rotation.reshape(-1, 3, 3))))
 
     def restore(self, flat: Array) -> None:
         """Restores the poses of `state` and drops all targets."""
@@ -96,20 +105,25 @@ class HoldMotion(Motion):
         self._set_valid(ROTATION, numbers, [function(time) for function in functions], are_rotations)
         numbers, functions = self._clamps
         pairs = [function(time) for function in functions]
-        pairs = [pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None) for pair in pairs]
+        none = (None, None)
+        bad = (np.nan, np.nan)
+        pairs = [
+            none if pair is None else pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else bad
+            for pair in pairs
+        ]
         self._set_valid(POSITION, numbers, [pair[0] for pair in pairs], in_bounds)
         self._set_valid(ROTATION, numbers, [pair[1] for pair in pairs], are_rotations)
         numbers, functions = self._spins
         self._set_valid(SPIN, numbers, [function(time) for function in functions], np.isfinite)
 
     def _set_valid(self, which: int, numbers: Any, values: list[Any], good: Any) -> None:
-        """Sets finite and valid values at once; others are ignored."""
+        """Sets finite and valid values at once; others are ignored and reported."""
         if not values:
             return
         shape = self._now[which].shape[1:]
         try:
             block = np.array(values)  # fast path: all values are well-formed
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # converting a value may run the user's code
             block = np.zeros(0)
         if block.shape != (len(values), *shape) or block.dtype.kind not in "fiu":
             block = np.full((len(values), *shape), np.nan)
@@ -119,4 +133,8 @@ class HoldMotion(Motion):
                     block[k] = one
         finite = np.isfinite(block).reshape(len(values), -1).all(axis=1)
         chosen = finite & good(np.where(finite.reshape(-1, *(1,) * len(shape)), block, 0.0))
+        if not chosen.all():
+            for k in np.flatnonzero(~chosen):
+                if values[k] is not None:  # None means no change
+                    self._callbacks.tell(hold_name(int(numbers[k]), "spin" if which == SPIN else "path"), UNUSABLE)
         self._put(which, numbers[chosen], block[chosen])

@@ -16,7 +16,9 @@ from ..errors import Array, TendrilError, array, positive, whole
 from ..models.alteration import Factors, check_factors
 from ..models.protocol import Alters, Energies, Grows, Releases, Work
 from ..models.registry import kernel_source
+from .callbacks import describe_error
 from .frame import Frame, Report
+from .last_good import LastGood
 from .stepper import FreeStepper, Stepper
 from .strains import StrainGauge, Strains
 from .world import FrameTimes, Settings, World
@@ -37,16 +39,16 @@ class Simulation:
         frame_rate: float = 24.0,
         *,
         substeps: int = DEFAULT_SUBSTEPS,
-        integrator: str = "sdirk2",
+        integrator: str = "tr-bdf2",
         tolerance: float = DEFAULT_TOLERANCE,
         threads: int | None = None,
         first_frame: int = 1,
         engine: BodyEngine | None = None,
         contact: str = "coulomb",
     ) -> None:
-        """`integrator`: "sdirk2" (second order, unconditionally stable), "backward euler" (first order, dissipative), "tr-bdf2"
-        (second order on stiff rods as well, so that spin and swing persist; for "der" and "net"), "midpoint" (conserves energy,
-        needs many substeps; not for all models) or "semi-implicit euler" (cheap; for "clothoid").
+        """`integrator`: "tr-bdf2" (second order, L-stable, keeps spin and swing of stiff rods), "sdirk2" (the same, but first order
+        on stiff rods), "backward euler" (first order, dissipative), "midpoint" (conserves energy, needs many substeps; not for all
+        models) or "semi-implicit euler" (cheap; for "clothoid").
         `tolerance`: of Newton's method, in segment lengths.
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.
@@ -69,11 +71,15 @@ class Simulation:
         if _is_cold(scene):
             jit.announce_compilation()
         self._world = World(scene, Settings(integrator, tolerance, threads, engine, self.contact))
+        if self._world.callbacks.first_error is not None:
+            name, error = self._world.callbacks.first_error
+            raise TendrilError(name, "a function", f"at time 0 it raises {describe_error(error)}") from error
         self.blocks, self.state_size = self._world.blocks, self._world.state_size
         self._contact, self._bodies = self._world.contact, self._world.bodies
         self._holds, self._around = self._world.holds, self._world.around
         self._rods, self._places = self._world.rods.rods, self._world.rods.places
         self._stepper = self._make_stepper()
+        self._last_good = LastGood(self._world)
         self._gauge: StrainGauge | None = None  # made when first needed
         self._factors: dict[RodId, Factors] = {}
 
@@ -95,8 +101,14 @@ class Simulation:
         return FrameTimes(self.frame - self.first_frame, self.frame_rate)
 
     def step_frame(self) -> Frame:
-        """Advances by one frame. Never raises and never returns a NaN; the frame's report tells whether the solver converged."""
-        self._stepper.step_frame(self._frame_times())
+        """Advances by one frame. Never raises and never returns a NaN; the frame's report tells whether the solver converged. If a
+        function of the scene raises, its object stays where it is, and the report of that frame says so once."""
+        try:
+            self._stepper.step_frame(self._frame_times())
+        except Exception as error:  # an error of Tendril's must not end a bake of hours
+            self._world.callbacks.tell("the solver", f"failed with {describe_error(error)}: please report this")
+            self._last_good.reset()
+        self._last_good.keep()
         self.frame += 1
         return self.current()
 
@@ -115,7 +127,17 @@ class Simulation:
         """The current frame."""
         work, self._world.work = self._world.work, Work()
         bodies = None if self._bodies is None else self._bodies.sample(1.0 / self.frame_rate)
-        report = Report(work.iterations, work.residual, work.halvings, work.fallbacks, work.failures, self.energies())
+        report = Report(
+            work.iterations,
+            work.residual,
+            work.halvings,
+            work.fallbacks,
+            work.failures,
+            self.energies(),
+            work.overlap,
+            work.affected,
+            self._world.callbacks.take(),
+        )
         return Frame(self.frame, self.time, report, self._world.rods.samples(), self._places, bodies)
 
     def settle(self, *, stable: bool = True, still: float = 1e-9, most_steps: int = 400) -> bool:
@@ -127,7 +149,8 @@ class Simulation:
 
         self._world.finish_growth()
         self._holds.advance(0.0, self.time)
-        return settle(self._world, self._stepper, self.frame_rate, self.time, stable, still, most_steps)
+        found = settle(self._world, self._stepper, self.frame_rate, self.time, stable, still, most_steps)
+        return self._last_good.keep() and found
 
     # Motion that is prescribed from frame to frame ------------------------------------------------------------------
 
@@ -174,6 +197,7 @@ class Simulation:
             for k in (ids == number).nonzero()[0].tolist():
                 if not (isinstance(block, Releases) and block.release(k)):
                     raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
+        self._around.let_go(self.scene.holds[number].rod)
 
     def detach(self, attachment: AttachmentId) -> None:
         """Removes an attachment to a body for good. Not part of the state."""
@@ -182,6 +206,7 @@ class Simulation:
         if not self._bodies.steps.release(number):
             model = self.scene.entries[self.scene.attachments[number].rod].model
             raise TendrilError("attachment", attachment, f"rods of the model {model} do not let go of bodies")
+        self._around.let_go(self.scene.attachments[number].rod)
 
     def grow(self, rod: RodId, length: float | None = None, curvature: ArrayLike | None = None) -> None:
         """Gives a "clothoid" rod a new natural length (m), or new natural twist and curvatures (1/m): three numbers, or a row of
@@ -210,6 +235,7 @@ class Simulation:
             others = model_names(lambda one: one.alteration)
             raise TendrilError("rod", model, f"rods of this model stay as they were made: choose one of {others}")
         block.alter(k, factors)
+        self._around.damp(number, factors.damping)
         if isinstance(block, Grows):
             self._world.growing[block_number] = block
         self._factors[number] = factors
@@ -255,8 +281,9 @@ class Simulation:
         """Continues from a state of `state()`, as frame `frame`. With an engine only if it can rewind."""
         cure = f"give an array of {self.state_size} numbers, made by state() of a simulation of the same scene"
         flat = array("state", state, (self.state_size,), cure)
-        self.frame = whole("frame", frame, -(2**31), 2**31)
-        self._world.restore(flat)
+        number = whole("frame", frame, -(2**31), 2**31)
+        self._last_good.restore(flat, cure)
+        self.frame = number
         self._world.restore_prescribed(flat, self.time)
         self._world.work = Work()
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..describe.fields import Field, check_fields
+from ..describe.material import swing_drag
 from ..describe.scene import RodId, Scene
-from ..errors import Array, not_negative, number, vector, whole
+from ..errors import Array, Flags, not_negative, number, vector, whole
 from ..maths.motion import finite_array
-from ..models.protocol import WHOLE, ModelBlock
+from ..models.protocol import WHOLE, FreeSteps, ModelBlock
 from .frame import Place
 
 
@@ -40,6 +41,18 @@ class Surroundings:
             k = counts[place.block]
             self._rods.append((place.block, slice(int(starts[k]), int(starts[k + 1]))))
             counts[place.block] += 1
+        # Friction of rods that swing on something brakes them in proportion to mass, as air does, but not relative to the wind.
+        self._own_drag = [np.zeros(len(block.sample_start) - 1) for block in blocks]  # (R,) 1/s
+        self._still = [
+            np.zeros_like(forces) for forces in self.forces
+        ]  # N: what the wind would do through that drag, undone
+        self._swing_drag = [swing_drag(entry.rod.swing_time) for entry in scene.entries]
+        self._damping = [1.0] * len(scene.entries)  # factors
+        self._anchors = [0] * len(scene.entries)  # holds and attachments of each rod
+        for held in [*(hold.rod for hold in scene.holds), *(one.rod for one in scene.attachments)]:
+            self._anchors[held] += 1
+        for rod in range(len(scene.entries)):
+            self.damp(rod, 1.0)
         # (samples, 1) factor on gravity; None: 1
         self._gravity_weights: list[Array | None] = [None] * len(blocks)
         self._fields: list[tuple[tuple[int, ...] | None, Array]] = []  # rods, and the rows of their fields
@@ -93,7 +106,8 @@ class Surroundings:
 
     def act(self, time: float, h: float) -> None:
         """Writes the forces at a time, for a step of length h."""
-        masses = self._masses() if self._has_fields else []
+        windy = bool(np.any(self.wind)) and any(rates.any() for rates in self._own_drag)
+        masses = self._masses() if self._has_fields or windy else []
         for block, forces, weights in zip(self._blocks, self.forces, self._gravity_weights, strict=True):
             block.weight(self.gravity, forces, WHOLE if weights is None else weights)
         for force, block_number, row in self._loads:
@@ -101,8 +115,33 @@ class Surroundings:
             f = finite_array(force(time) if callable(force) else force, (3,))
             if f is not None:
                 self.forces[block_number][row] += f
-        if masses:
+        if self._has_fields:
             self._add_fields(h, masses)
+        for k, still in enumerate(self._still):
+            still[:] = 0.0
+            if windy:
+                rates = np.repeat(self._own_drag[k], np.diff(self._blocks[k].sample_start))
+                still[:] = -(rates * masses[k])[:, None] * self.wind
+
+    def damp(self, rod: RodId, factor: float) -> None:
+        """Multiplies the friction of a swinging rod, as described, by a factor."""
+        block, rows = self._rods[rod]
+        number = int(np.searchsorted(self._blocks[block].sample_start, rows.start, side="right")) - 1
+        self._damping[rod] = factor
+        self._own_drag[block][number] = factor * self._swing_drag[rod] if self._anchors[rod] > 0 else 0.0
+
+    def let_go(self, rod: RodId) -> None:
+        """One of the rod's holds or attachments is gone. Without any it flies: friction within it can't slow it down."""
+        self._anchors[rod] -= 1
+        self.damp(rod, self._damping[rod])
+
+    def free_steps(self, block: int, h: float, count: int, settling: bool, skip: Flags | None) -> FreeSteps:
+        """Steps of a block under what acts on it; `settling`: nothing brakes it."""
+        if settling:
+            rates = np.zeros_like(self._own_drag[block])
+            return FreeSteps(h, count, self.forces[block], self.wind, 0.0, rates, True, skip)
+        forces, rates = self.forces[block] + self._still[block], self.drag + self._own_drag[block]
+        return FreeSteps(h, count, forces, self.wind, self.air_density, rates, False, skip)
 
     def _masses(self) -> list[Array]:
         """(samples,) kg, of all blocks, because rods may grow. Call before gravity is applied: a block remembers the last

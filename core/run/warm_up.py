@@ -8,93 +8,109 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-from ..compile.kernel_cache import cache_folder
+from ..compile.bundle import bundled
+from ..compile.cache_folder import cache_folder
 from ..compile.version import compiler_identity
-from ..describe.material import Material
-from ..describe.model import model_record
-from ..describe.rod import Rod
-from ..describe.scene import Scene
-from ..describe.shapes import Mesh
+from ..describe.model import model_record, model_records
+from .warm_up_scenes import run, simulations
 
 UNUSED_FOR = 100 * 24 * 3600.0  # s after which compiled code is deleted: it belongs to sources that no longer exist
 
+# Functions that numba compiles for a model, about: with contact, with bodies.
+_KERNELS = {(False, False): 130, (False, True): 300, (True, False): 400, (True, True): 550}
+
 _SOURCES = Path(__file__).resolve().parents[1]
 
-_done: set[tuple[str, bool]] = set()  # in this process
+_done: set[str] = set()  # in this process
 
 
-def is_warm(models: Iterable[str], contact: bool) -> bool:
+def name_of(model: str, contact: bool, bodies: bool) -> str:
+    """What is compiled at once: the kernels of a model, with collisions or without, with rigid bodies or without."""
+    return f"{model}{'-contact' if contact else ''}{'-bodies' if bodies else ''}"
+
+
+def is_warm(models: Iterable[str], contact: bool, bodies: bool = False) -> bool:
     """True if all kernels of these models are compiled. Does not import numba."""
-    return all((model, contact) in _done or _mark(model, contact).exists() for model in models)
+    names = [name_of(model, contact, bodies) for model in models]
+    return all(name in _done or _is_bundled(name) or _mark(name).exists() for name in names)
 
 
-def warm_up(models: Iterable[str], contact: bool) -> None:
-    """Compiles the kernels of these models, with `contact` also those of collisions with rods and meshes. Takes tens of seconds
-    per model, once. Does nothing where numba can't be used."""
-    for model in models:
-        if not is_warm([model], contact):
-            _done.add((model, contact))  # even if it fails: not tried twice
-            _compile(model, contact)
+def warm_up(
+    models: Iterable[str], contact: bool, bodies: bool = False, progress: Callable[[float], None] | None = None
+) -> None:
+    """Compiles the kernels of these models, with `contact` also those of collisions with rods and meshes, with `bodies` those of
+    rigid bodies. Takes tens of seconds per model, once. Does nothing where numba can't be used. Tells `progress` the part that is
+    done, an estimate."""
+    cold = [model for model in models if not is_warm([model], contact, bodies)]
+    from ..compile.jit import why_not_compiled  # late: it imports numba
+    from ..compile.progress import counting
+
+    counts = (
+        nullcontext()
+        if progress is None or why_not_compiled()
+        else counting(progress, len(cold) * _KERNELS[contact, bodies])
+    )
+    with counts:
+        for model in cold:
+            name = name_of(model, contact, bodies)
+            _done.add(name)  # even if it fails: not tried twice
+            _compile(model, contact, bodies)
     _delete_unused()
 
 
-def _compile(model: str, contact: bool) -> None:
-    from ..compile.jit import why_not_compiled  # late: these import numba
-    from .simulation import Simulation
+def _compile(model: str, contact: bool, bodies: bool) -> None:
+    from ..compile.jit import why_not_compiled  # late: it imports numba
 
     if why_not_compiled():
         return
-    for solver in model_record(model).warm_up_solvers if contact else ("coulomb",):
-        simulation = Simulation(_small_scene(model, contact), 24.0, substeps=2, threads=1, contact=solver)
-        for frame in range(3):
-            simulation.move(0, position=(0.0, 0.001 * frame, 0.0))
-            if contact:
-                simulation.move_collider(0, vertices=_floor(0.001 * frame))
-            simulation.step_frame()
-        simulation.restore(simulation.state(), simulation.frame)
+    record = model_record(model)
+    for simulation in simulations(record, contact, bodies):
+        run(simulation, record)
     with suppress(OSError):  # a read-only disk: compiled code is in memory only
-        _mark(model, contact).parent.mkdir(exist_ok=True)
-        _mark(model, contact).touch()
+        mark = _mark(name_of(model, contact, bodies))
+        mark.parent.mkdir(exist_ok=True)
+        mark.touch()
 
 
-def _small_scene(model: str, contact: bool) -> Scene:
-    """Two crossing rods above a floor, the upper one about to fall on the lower one."""
-    material = Material.preset("nylon rope")
-    scene = Scene(air_density=1.2, wind=(0.1, 0.0, 0.0), rod_contact=contact)
-    along = np.linspace(0.0, 0.3, 7)
-    for height, (x, y) in ((0.011, (1.0, 0.0)), (0.0325, (0.0, 1.0))):
-        points = np.stack([x * along + 0.1 * y, y * along - 0.1 * y, np.full(7, height)], axis=1)
-        rod = scene.add(Rod.from_points(points, radius=0.01, material=material), model)
-        if height < 0.02:
-            scene.clamp(rod, "start")
-    if contact:
-        scene.collide(Mesh(_floor(0.0), [(0, 1, 2), (1, 0, 3), (2, 1, 3), (0, 2, 3)]))
-    return scene
+def compile_all() -> list[str]:
+    """Compiles the kernels of all models, in every combination. Returns the names of what was compiled."""
+    names = []
+    for record in model_records():
+        for contact in (False, True):
+            for bodies in (False, True):
+                _compile(record.name, contact, bodies)
+                names.append(name_of(record.name, contact, bodies))
+    return names
 
 
-def _floor(height: float) -> list[tuple[float, float, float]]:
-    """The corners of a tetrahedron with a horizontal top face."""
-    return [(-1.0, -1.0, height), (1.0, -1.0, height), (0.0, 1.0, height), (0.0, 0.0, height - 1.0)]
+def _is_bundled(name: str) -> bool:
+    """Whether the package comes with these kernels, compiled from the sources that are there."""
+    package = bundled()
+    return package is not None and name in package.ready and package.identity == source_identity()
 
 
-def _mark(model: str, contact: bool) -> Path:
-    return cache_folder() / "ready" / f"{_identity()}-{model}{'-contact' if contact else ''}"
+def _mark(name: str) -> Path:
+    return cache_folder() / "ready" / f"{_identity()}-{name}"
+
+
+@cache
+def source_identity() -> str:
+    """A digest of the sources of the core."""
+    digest = hashlib.sha256()
+    for path in sorted(_SOURCES.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @cache
 def _identity() -> str:
     """A digest of everything that compiled code depends on: sources, compiler, Python, processor."""
-    digest = hashlib.sha256(repr(compiler_identity()).encode())
-    for path in sorted(_SOURCES.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return hashlib.sha256(repr((compiler_identity(), source_identity())).encode()).hexdigest()[:16]
 
 
 def _delete_unused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from ..compile.workers import Workers
 from ..contact.bodies.attached import check_explicit, softened
 from ..contact.bodies.block import Around
+from ..describe.rotations import are_rotations
 from ..describe.scene import Scene
 from ..errors import Array
 from ..models.protocol import CarriesBodies, Energies, Grows, Work
+from .callbacks import Callbacks
 from .holds import HoldMotion
 from .rod_blocks import RodBlocks
 from .surroundings import Surroundings
@@ -53,9 +56,14 @@ def can_touch(scene: Scene) -> bool:
     return scene.rod_contact or bool(scene.colliders) or any(body.collides for body in scene.bodies)
 
 
+def _is_bounded(values: Array) -> bool:
+    return bool(np.all(np.abs(values) < 1e12))  # False for NaN
+
+
 class World:
     def __init__(self, scene: Scene, settings: Settings) -> None:
-        self.scene = scene
+        self.callbacks = Callbacks()
+        scene = self.scene = self.callbacks.guard_scene(scene)
         touching = can_touch(scene)
         workers = Workers(settings.threads)
         entries = softened(scene) if scene.attachments else scene.entries
@@ -68,7 +76,7 @@ class World:
             touching=touching,
         )
         self.blocks = self.rods.blocks
-        self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids)
+        self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids, self.callbacks)
         self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places)
         self.growing: dict[int, Grows] = {}  # blocks with rods whose length changes through the next frame
         self.work = Work()  # since the last frame was returned
@@ -166,13 +174,13 @@ class World:
         if self.bodies is not None:
             attached = self.bodies.steps.attached()
             skipped = [one if also is None else one | also for one, also in zip(attached, skipped, strict=True)]
-        for block, forces, of_block in zip(self.blocks, of.forces, skipped, strict=True):
-            block.free_steps(h, count, forces, of.wind, air, drag, settling, of_block)
+        for number, (block, of_block) in enumerate(zip(self.blocks, skipped, strict=True)):
+            block.free_steps(of.free_steps(number, h, count, settling, of_block))
         if self.bodies is not None and skip is None:  # otherwise the contact solver steps them
             self.bodies.aim()
-            for block, forces in zip(self.blocks, of.forces, strict=True):
+            for number, block in enumerate(self.blocks):
                 if not settling and isinstance(block, CarriesBodies):
-                    block.step_carried(h, forces, of.gravity, of.wind, air, drag)
+                    block.step_carried(of.free_steps(number, h, 1, False, None), of.gravity, drag)
             self.bodies.steps.free_step(h, self._around_bodies(drag, air), place or (lambda _: None), settling)
 
     def exchange(self, h: float) -> None:
@@ -182,10 +190,17 @@ class World:
             self.work = self.work + Work(failures=1)
 
     def collect_work(self) -> None:
-        for block in self.blocks:
-            self.work = self.work + block.take_work()
+        for number, block in enumerate(self.blocks):
+            self.work = self.work + self._of_rods(number, block.take_work())
         if self.bodies is not None:
             self.work = self.work + self.bodies.steps.take_work()
+
+    def _of_rods(self, block: int, work: Work) -> Work:
+        """The work of a block, with the ids of its affected rods in the scene."""
+        if not work.affected:
+            return work
+        ids = frozenset(rod for rod, (of, k) in enumerate(self.rods.rods) if of == block and k in work.affected)
+        return replace(work, affected=ids)
 
     def stop(self) -> None:
         """Sets all velocities to zero."""
@@ -206,10 +221,10 @@ class World:
         own = Energies() if self.bodies is None else self.bodies.block.energies(gravity)
         return sum((block.energies(gravity) for block in self.blocks), own)
 
-    def pack_state(self) -> Array:
-        """The state as a flat array of state_size."""
-        out = np.empty(self.state_size)
-        *blocks, holds, contact, bodies = self._parts(out)
+    def pack_state(self, out: Array | None = None) -> Array:
+        """The state as a flat array of state_size: a new one, or the given one."""
+        out = np.empty(self.state_size) if out is None else out
+        *blocks, holds, contact, bodies = self.parts(out)
         for block, part in zip(self.blocks, blocks, strict=True):
             block.pack_state(part)
         holds[:] = self.holds.state()
@@ -221,7 +236,7 @@ class World:
 
     def restore(self, flat: Array) -> None:
         """Sets the state, except for the holds."""
-        *blocks, _, contact, bodies = self._parts(flat)
+        *blocks, _, contact, bodies = self.parts(flat)
         if self.contact is not None:
             self.contact.known.unpack(contact)  # first: it raises for an invalid state, before anything has changed
         for block, part in zip(self.blocks, blocks, strict=True):
@@ -229,15 +244,49 @@ class World:
         if self.bodies is not None:
             self.bodies.restore(bodies)
 
+    def is_plausible(self, flat: Array) -> bool:
+        """After `restore`, whether all rods and bodies are somewhere, with orthonormal frames: not so in forged states."""
+        for positions, velocities, directors in self.rods.samples():
+            lengths = np.linalg.norm(directors, axis=1)
+            if not (_is_bounded(positions) and _is_bounded(velocities) and np.all(np.abs(lengths - 1.0) < 0.01)):
+                return False
+        if not self.holds.can_restore(self.parts(flat)[-3]):
+            return False
+        if self.bodies is None:
+            return True
+        state = self.bodies.block.state
+        return all(map(_is_bounded, state)) and bool(np.all(are_rotations(state.rotation)))
+
+    def reset(self, flat: Array, which: Sequence[bool]) -> None:
+        """Returns parts of the world to those of a state, at rest, and counts the rods and bodies concerned as failures."""
+        parts, count, rods = self.parts(flat), 0, set[int]()
+        for number, (block, part, chosen) in enumerate(zip(self.blocks, parts, which, strict=False)):
+            if chosen:
+                block.unpack_state(part)
+                block.stop()
+                rods |= {rod for rod, (of, _) in enumerate(self.rods.rods) if of == number}
+        holds, contact, bodies = which[len(self.blocks) :]
+        if holds:
+            self.holds.restore(parts[-3])
+            self.send_holds()
+        if contact and self.contact is not None:
+            self.contact.known.unpack(parts[-2])
+        if bodies and self.bodies is not None:
+            of_bodies = self.bodies.block
+            of_bodies.unpack_state(parts[-1][: of_bodies.state_size])
+            of_bodies.stop(np.arange(len(self.scene.bodies)))
+            count += len(self.scene.bodies)
+        self.work = self.work + Work(failures=max(count + len(rods), 1), affected=frozenset(rods))
+
     def restore_prescribed(self, flat: Array, time: float) -> None:
         """Sets holds to those of a state, and colliders to where they are at a time in s."""
-        self.holds.restore(self._parts(flat)[-3])
+        self.holds.restore(self.parts(flat)[-3])
         self.send_holds()
         if self.contact is not None:
             self.contact.colliders.advance(0.0, time)
             self.contact.colliders.put()
 
-    def _parts(self, flat: Array) -> list[Array]:
+    def parts(self, flat: Array) -> list[Array]:
         """Views of a state: of the blocks, the holds, contact, bodies."""
         ends = itertools.accumulate(self._sizes)
         return [flat[end - size : end] for size, end in zip(self._sizes, ends, strict=True)]

@@ -2,19 +2,21 @@
 
 A file consists of a header and records of equal size, so that frame k is at a known offset. All numbers are little-endian.
     header   magic 8s, version u32, state size u64, first frame i64, fingerprint 128s, crc32 of all before u32
+    index    number of records u64, crc32 of it u32, four zero bytes; rewritten after each record
     record   magic 4s, crc32 of the state u32, frame number i64, state: float64 times state size
-A kill loses at most the record being written: truncated or damaged records at the end are dropped when the file is opened.
+A kill loses at most the record being written: truncated or damaged records at the end are dropped when the file is opened. The
+index says where the end is, so that opening takes as long for ten gigabytes as for ten bytes. It is only a hint: a file whose index
+is damaged or wrong is read from its first record up to the first one that does not fit.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -23,17 +25,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import Array, TendrilError, array, whole
+from ..errors import Array, Flags, TendrilError, array, whole
+from .files import open_regular, replacing, write_all
 from .lock import WriterLock
 
-VERSION = 1
+VERSION = 2
 _MAGIC = b"TENDRILC"
 _HEADER = struct.Struct("<8sIQq128sI")
+_INDEX = struct.Struct("<QI4x")
+_RECORDS = _HEADER.size + _INDEX.size  # offset of the first record
 _RECORD_MAGIC = b"FRAM"
 _RECORD_HEAD = np.dtype([("magic", "S4"), ("crc", "<u4"), ("frame", "<i8")])
 _FINGERPRINT_SIZE = 128
 _LARGEST_STATE = 2**40
 _LARGEST_FRAME = 2**31
+_MOST_STEPS_BACK = 4096  # damaged records at the end that are skipped one by one
+_LARGEST_CHECKED = 2**28  # bytes that are verified when a file is opened; others are verified when they are read
 
 FilePath = str | os.PathLike[str]
 
@@ -87,12 +94,16 @@ class FrameCache:
         self._mapping: mmap.mmap | None = None
         self._record_size = _RECORD_HEAD.itemsize + 8 * header.state_size
         size = os.fstat(file.fileno()).st_size
-        # The header may claim any state size; only the file's length decides how many records there are.
-        self._count = (size - _HEADER.size) // self._record_size
-        self._count = self._count_without_bad_tail()
-        if lock is not None and size > self._end:
-            self._mapping = None
-            file.truncate(self._end)
+        # Header and index may claim anything; the file's length limits how many records there are.
+        self._count = max(size - _RECORDS, 0) // self._record_size
+        indexed = _read_index(file)
+        self._count = self._count_records(min(max(indexed, 0), self._count))
+        if lock is not None:
+            if size > self._end:
+                self._mapping = None
+                file.truncate(self._end)
+            if indexed != self._count:
+                _write_index(file, self._count)
 
     @staticmethod
     def create(path: FilePath, fingerprint: str, state_size: int, first_frame: int) -> FrameCache:
@@ -104,9 +115,10 @@ class FrameCache:
             undo.callback(lock.release)
             if os.path.lexists(target):
                 raise TendrilError("cache", str(target), "it exists already: open it, delete it or name another")
-            with _replacing(target) as new:
+            with replacing(target) as new:
                 new.write(header.pack())
-            file = FileIO(target, "r+")
+                _write_index(new, 0)
+            file = open_regular(target, writable=True)
             undo.callback(file.close)
             cache = FrameCache(target, file, header, lock)
             undo.pop_all()
@@ -117,14 +129,15 @@ class FrameCache:
         """An existing cache, for reading, or with `writable` also for appending. If a fingerprint is given, it must match."""
         target = _resolve(path)
         with ExitStack() as undo, _plain_errors(target):
-            if not stat.S_ISREG(os.stat(target).st_mode):
-                raise TendrilError("cache", str(target), "this is not a file: name another")
+            file = open_regular(target, writable=writable)
+            undo.callback(file.close)
             lock = None
             if writable:
                 lock = WriterLock(target)
                 undo.callback(lock.release)
-            file = FileIO(target, "r+" if writable else "r")
-            undo.callback(file.close)
+                file.close()  # another writer may have replaced it before the lock was ours
+                file = open_regular(target, writable=True)
+                undo.callback(file.close)
             header = _Header.unpack(file.read(_HEADER.size), target)
             if fingerprint is not None and fingerprint != header.fingerprint:
                 cure = "it belongs to another scene or to other settings: name another cache, or delete this one"
@@ -163,9 +176,8 @@ class FrameCache:
         head = np.array((_RECORD_MAGIC, zlib.crc32(payload), following), dtype=_RECORD_HEAD)
         with _plain_errors(self.path):
             self._file.seek(self._end)
-            rest = memoryview(head.tobytes() + payload)
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            write_all(self._file, head.tobytes() + payload)
+            _write_index(self._file, self._count + 1)
         # Only now, so that the next write overwrites an interrupted one.
         self._count += 1
 
@@ -202,12 +214,13 @@ class FrameCache:
             return
         # A shorter copy replaces the file: truncating it in place would invalidate the views into it.
         with _plain_errors(self.path):
-            with _replacing(self.path) as new:
+            with replacing(self.path) as new:
                 self._file.seek(0)
-                _copy(self._file, new, _HEADER.size + keep * self._record_size)
+                _copy(self._file, new, _RECORDS + keep * self._record_size)
+                _write_index(new, keep)
                 self._mapping = None
                 self._file.close()
-            self._file = FileIO(self.path, "r+")
+            self._file = open_regular(self.path, writable=True)
         self._count = keep
 
     def close(self) -> None:
@@ -231,10 +244,10 @@ class FrameCache:
 
     @property
     def _end(self) -> int:
-        return _HEADER.size + self._count * self._record_size
+        return _RECORDS + self._count * self._record_size
 
     def _offset(self, number: int) -> int:
-        return _HEADER.size + (number - self._header.first_frame) * self._record_size
+        return _RECORDS + (number - self._header.first_frame) * self._record_size
 
     def _check_writable(self) -> None:
         if self._lock is None or self._file.closed:
@@ -265,26 +278,61 @@ class FrameCache:
             crc = zlib.crc32(view[start + _RECORD_HEAD.itemsize : start + self._record_size])
         return bool(head["magic"] == _RECORD_MAGIC and head["frame"] == number and head["crc"] == crc)
 
-    def _count_without_bad_tail(self) -> int:
-        """Number of frames up to the last valid one: only a few steps back, unless the file is not a cache."""
-        count, stride = self._count, 1
+    def _count_records(self, indexed: int) -> int:
+        """Number of records up to the last valid one, from the number that the index gives. Damaged records before that one are
+        kept: reading them is an error. `self._count` is the number of records for which the file is long enough."""
+        known = self._last_good(max(indexed - _MOST_STEPS_BACK, 0), indexed) or 0
+        # Beyond the index there is one record after a kill, and all of them if the index is damaged.
+        fitting = known
+        while fitting < self._count:
+            fits = self._fits(fitting, min(fitting + 65536, self._count))
+            fitting += int(np.argmin(fits)) if not fits.all() else len(fits)
+            if not fits.all():
+                break
+        return self._last_good(max(fitting - _MOST_STEPS_BACK, known), fitting) or known
+
+    def _last_good(self, start: int, end: int) -> int | None:
+        """Number of records up to the last valid one of these; None if there is none."""
+        checked = 0
+        for index in np.flatnonzero(self._fits(start, end))[::-1]:
+            checked += self._record_size
+            if checked > _LARGEST_CHECKED or self._is_good(self._header.first_frame + start + int(index)):
+                return start + int(index) + 1
+        return None
+
+    def _fits(self, start: int, end: int) -> Flags:
+        """Whether the heads of these records have their magic and their frame's number."""
+        if end <= start:
+            return np.zeros(0, dtype=np.bool_)
         first = self._header.first_frame
-        while count > 0:
-            stride = min(2 * stride, count, 65536)
-            start = count - stride
-            offset = self._offset(first + start)
-            heads: np.ndarray[Any, Any] = np.ndarray(stride, _RECORD_HEAD, self._map(), offset, (self._record_size,))
-            fits = (heads["magic"] == _RECORD_MAGIC) & (heads["frame"] == np.arange(start, count) + first)
-            for index in np.flatnonzero(fits)[::-1]:
-                if self._is_good(first + start + int(index)):
-                    return start + int(index) + 1
-            count = start
-        return 0
+        offset = self._offset(first + start)
+        heads: np.ndarray[Any, Any] = np.ndarray(end - start, _RECORD_HEAD, self._map(), offset, (self._record_size,))
+        fits: Flags = (heads["magic"] == _RECORD_MAGIC) & (heads["frame"] == np.arange(start, end) + first)
+        return fits
+
+
+def _read_index(file: FileIO) -> int:
+    """Number of records according to the index; -1 if it is damaged."""
+    file.seek(_HEADER.size)
+    data = file.read(_INDEX.size)
+    if len(data) < _INDEX.size:
+        return -1
+    count, crc = _INDEX.unpack(data)
+    return int(count) if crc == zlib.crc32(data[:8]) and not any(data[12:]) else -1
+
+
+def _write_index(file: FileIO, count: int) -> None:
+    file.seek(_HEADER.size)
+    file.write(_INDEX.pack(count, zlib.crc32(struct.pack("<Q", count))))
 
 
 def _resolve(path: FilePath) -> Path:
+    """The path without links in its folders. The last part is kept as it is, so that a link there is seen."""
     try:
-        return Path(os.path.realpath(os.fspath(path)))
+        text = os.path.abspath(os.fspath(path))
+        if "\0" in text:
+            raise ValueError
+        return Path(os.path.realpath(os.path.dirname(text)), os.path.basename(text))
     except (TypeError, ValueError, OSError):
         raise TendrilError("cache", path, "give the path of a file") from None
 
@@ -301,27 +349,10 @@ def _plain_errors(path: Path) -> Iterator[None]:
         raise TendrilError("cache", str(path), f"the system says: {reason}") from error
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[FileIO]:
-    """A new file that replaces `path` on success. The caller holds the lock."""
-    new = path.with_name(path.name + ".new")
-    try:
-        with FileIO(new, "w") as file:
-            yield file
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.remove(new)
-        raise
-
-
 def _copy(source: FileIO, target: FileIO, size: int) -> None:
     while size > 0:
         piece = source.read(min(size, 1 << 22))
         if not piece:
             raise OSError("the file was truncated by another program")
         size -= len(piece)
-        rest = memoryview(piece)
-        while rest:
-            rest = rest[target.write(rest) :]
+        write_all(target, piece)

@@ -24,6 +24,7 @@ from ..compile.version import VERSION
 from ..describe.model import model_records
 from ..describe.scene import Scene
 from ..errors import TendrilError
+from .archive import save_arrays
 from .cache import FrameCache
 from .scene_file import load_scene, scene_errors
 
@@ -158,6 +159,7 @@ def bake(chosen: argparse.Namespace) -> int:
         try:
             for frame_number in range(cache.frames.stop, last + 1):
                 frame = sim.step_frame()
+                _check_functions(frame, chosen.scene)
                 cache.append(frame_number, sim.state())
                 troubled += not frame.report.converged
                 progress.show(frame_number)
@@ -171,6 +173,12 @@ def bake(chosen: argparse.Namespace) -> int:
         progress.end()
         print(f"{chosen.cache}: frames {cache.frames[0]} to {cache.last}{_trouble(troubled)}")
     return 0
+
+
+def _check_functions(frame: Frame, file: str) -> None:
+    """A simulation goes on when a function of its scene fails; here nothing is gained by that."""
+    if frame.report.problems:
+        raise TendrilError("scene", file, f"in frame {frame.number} the {frame.report.problems[0]}")
 
 
 def _cache_for(file: str, digest: str, settings: Settings, sim: Simulation, first: int) -> FrameCache:
@@ -219,20 +227,9 @@ def export(chosen: argparse.Namespace) -> int:
             for rod, positions in enumerate(rods):
                 positions[row] = frame.positions(rod)
         arrays = {f"rod_{rod}": positions for rod, positions in enumerate(rods)}
-        _save(Path(chosen.out), frames=np.array(cache.frames), times=times, **arrays)
+        save_arrays(Path(chosen.out), {"frames": np.array(cache.frames), "times": times, **arrays})
         print(f"{chosen.out}: {_count(len(rods), 'rod')}, frames {cache.frames[0]} to {cache.last}")
     return 0
-
-
-def _save(out: Path, **arrays: np.ndarray[Any, Any]) -> None:
-    """Complete or not at all: an existing file is only replaced when the new one is complete."""
-    new = out.with_name(out.name + ".new")
-    try:
-        with new.open("wb") as file:
-            np.savez(file, **arrays)
-        os.replace(new, out)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -247,6 +244,7 @@ def run(chosen: argparse.Namespace) -> int:
     troubled = 0
     started = time.perf_counter()
     for frame in sim.frames(first, last):
+        _check_functions(frame, chosen.scene)
         troubled += not frame.report.converged
         if (frame.number - first) % every == 0 or frame.number == last:
             print(_row(frame), flush=True)
@@ -267,7 +265,7 @@ def _row(frame: Frame) -> str:
     row = f"{frame.number:11d}{frame.time:11.4g}"
     row += "".join(f"{value:11.4g}" for value in (e.kinetic, e.stretch, e.bend, e.twist, e.gravity, e.total))
     row += f"{report.iterations:11d}{report.residual:11.2g}{report.halvings:11d}{report.fallbacks:11d}"
-    return row if report.converged else row + "  not converged"
+    return row if report.converged else f"{row}  not converged: {report.severity}"
 
 
 def _count(number: int, thing: str) -> str:
@@ -279,7 +277,7 @@ def _trouble(frames: int) -> str:
 
 
 def info(_: argparse.Namespace) -> int:
-    from ..compile.kernel_cache import cache_folder
+    from ..compile.cache_folder import cache_folder
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"tendril        {VERSION}")

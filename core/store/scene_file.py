@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..describe.fingerprint import functions_of
 from ..describe.scene import Scene
 from ..errors import TendrilError
 
@@ -25,8 +26,8 @@ def load_scene(file: str) -> tuple[Scene, str]:
         raise TendrilError("scene", file, f"it cannot be read ({reason.lower()}): name a Python file") from None
     scene = _run(file, source)
     digest = scene.fingerprint()
-    if _moves_by_functions(scene):
-        # The fingerprint does not cover functions of time, but the source text does.
+    if functions_of(scene):
+        # The fingerprint samples functions of time; the source text also covers the times in between.
         digest = hashlib.sha256(digest.encode() + source).hexdigest()
     return scene, digest
 
@@ -42,6 +43,8 @@ def scene_errors(file: str, always: bool = False) -> Iterator[None]:
         if line is None and not always:
             raise
         place = "it" if line is None else f"line {line}"
+        if isinstance(error.__cause__, Exception):  # a function of the scene raised in the simulation
+            error = error.__cause__
         text = str(error) if isinstance(error, TendrilError) else f"{type(error).__name__}: {error}"
         raise TendrilError("scene", file, f"{place} fails with {' '.join(text.split())}") from error
 
@@ -68,13 +71,12 @@ def _run(file: str, source: bytes) -> Scene:
 
 
 def _line(error: BaseException, file: str) -> int | None:
-    """The line of the file that led to the error, if it was in that file."""
+    """The line of the file that led to the error, or to its cause, if it was in that file."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return lines[-1] if lines else None
-
-
-def _moves_by_functions(scene: Scene) -> bool:
-    moved = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
-    return moved or any(callable(load.force) for load in scene.loads)
+    for one in (error.__cause__, error):
+        frames = [] if one is None else traceback.extract_tb(one.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == file]
+        if lines:
+            return lines[-1]
+    return None

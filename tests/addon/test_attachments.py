@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
+from tendril.addon.bridge.attachments import lost_targets
 from tendril.addon.bridge.curves import read_rows
 from tendril.tests.addon.building import MIXED, activate, evaluated_points, line, make_mesh, make_rod, play, status
 from tendril.tests.addon.test_bake import key_rows
@@ -313,3 +314,17 @@ def test_hooks_become_attachments():
     assert np.allclose(evaluated_points(obj)[5], shown[9][5], atol=1e-6)
     with pytest.raises(RuntimeError, match="no enabled Hook modifier"):
         bpy.ops.tendril.hooks_to_attachments()
+
+
+def test_a_deleted_target_is_told_on_the_rod():
+    rod, target = make_rod(start_hold="FREE"), empty((0, 0, 0))
+    attach(rod, target, "START")
+    play(rod, 4)
+    assert lost_targets(rod, bpy.context.scene) == []
+    bpy.context.collection.objects.unlink(target)
+    (message,) = lost_targets(rod, bpy.context.scene)
+    assert "is not in the scene" in message
+    bpy.data.objects.remove(target)
+    (message,) = lost_targets(rod, bpy.context.scene)
+    assert "has no target and holds nothing" in message
+    assert "outdated" in memory.info(bpy.context.scene)

@@ -8,6 +8,7 @@ from tendril.addon.baking.thinning import frames_to_keep
 from tendril.addon.bridge.curves import read_rows, spline_kinds
 from tendril.addon.bridge.nets import edges_of
 from tendril.addon.bridge.strands import polylines
+from tendril.addon.running import Running
 from tendril.tests.addon.building import MIXED, activate, evaluated_points, line, make_curve, make_rod, play, status
 from tendril.tests.addon.test_cache import reopen
 from tendril.tests.addon.test_hair import make_hair
@@ -292,3 +293,57 @@ def test_a_net_is_exported_as_its_mesh_or_without_faces_along_its_edges(saved, t
             pairs = {frozenset(pair) for pair in zip(near[:-1].tolist(), near[1:].tolist(), strict=True)}
             assert {frozenset(edge) for edge in edges.tolist()} <= pairs
     assert np.abs(world[LAST] - world[1]).max() > 0.01
+
+
+def reports(operator, capfd):
+    """What an operator reports, as Blender prints it without a window."""
+    capfd.readouterr()
+    assert operator() == {"FINISHED"}
+    return capfd.readouterr().out
+
+
+def test_bake_all_bakes_each_rod_where_it_can_be_in_one_simulation(saved, monkeypatch, capfd):
+    rope, hair = make_rod(name="Rope"), make_hair()
+    keyed = make_rod(("POLY", line(y=2.0)), name="Keyed")
+    for obj in (rope, hair):
+        play(obj, 2)
+    expected = play(rope, LAST)[LAST], read_rows(hair.data)
+    keyed.shape_key_add(name="Basis")
+    bpy.context.scene.frame_set(1)
+    bpy.ops.tendril.cache_delete()
+    steps = []
+    step = Running.step
+    monkeypatch.setattr(Running, "step", lambda self, poses: (steps.append(self.last_frame + 1), step(self, poses)))
+    said = reports(bpy.ops.tendril.bake_all, capfd)
+    assert steps == list(range(2, LAST + 1))
+    assert '"Hair" is a hair object, which can\'t have shape keys: baked on disk' in said
+    assert 'Not baked: "Keyed" already has shape keys: remove them first' in said
+    assert rope.tendril.baked
+    assert not hair.tendril.baked
+    assert bpy.context.scene.tendril.disk_baked
+    bpy.context.scene.frame_set(LAST)
+    np.testing.assert_array_equal(read_rows(hair.data), expected[1])
+    np.testing.assert_allclose(evaluated_points(rope), expected[0], atol=1e-5)
+
+
+def test_hair_in_a_file_without_a_place_is_left_out_and_said(capfd):
+    bpy.context.scene.frame_end = LAST
+    rope, hair = make_rod(name="Rope"), make_hair()
+    said = reports(bpy.ops.tendril.bake_all, capfd)
+    assert 'Not baked: "Hair" is a hair object' in said
+    assert rope.tendril.baked
+    assert not hair.tendril.baked
+    assert not bpy.context.scene.tendril.disk_baked
+
+
+def test_rods_baked_one_by_one_are_simulated_once(monkeypatch):
+    bpy.context.scene.frame_end = LAST
+    objects = [make_rod(("POLY", line(y=float(k))), name=f"Rope {k}") for k in range(3)]
+    steps = []
+    step = Running.step
+    monkeypatch.setattr(Running, "step", lambda self, poses: (steps.append(self.last_frame + 1), step(self, poses)))
+    for obj in objects:
+        activate(obj)
+        assert bpy.ops.tendril.bake() == {"FINISHED"}
+    assert steps == list(range(2, LAST + 1))
+    assert all(obj.tendril.baked for obj in objects)

@@ -63,7 +63,7 @@ bpy.context.collection.objects.link(obj)
 bpy.context.view_layer.objects.active = obj
 print(bpy.ops.tendril.rod_add())
 sys.modules[name + ".addon.solver"].choose_cache()
-print("kernels in", sys.modules[name + ".core.compile.kernel_cache"].cache_folder())
+print("kernels in", sys.modules[name + ".core.compile.cache_folder"].cache_folder())
 bpy.ops.preferences.addon_disable(module=name)
 print("left", [m for e in dir(bpy.app.handlers) if isinstance(m := getattr(bpy.app.handlers, e), list) and m
                and any(name in f.__module__ for f in m)])

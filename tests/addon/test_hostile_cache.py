@@ -18,7 +18,7 @@ from tendril.tests.addon.building import make_mesh, make_rod, status
 from tendril.tests.addon.test_cache import saved  # noqa: F401
 
 LAST = 5
-HEADER, RECORD_HEAD = 160, 16
+HEADER, RECORD_HEAD = 176, 16
 
 
 @pytest.fixture

@@ -1,12 +1,16 @@
 """Every panel draws for every kind of rod: with properties that there are, and operators that there are."""
 
+from dataclasses import replace
+
 import bpy
 import pytest
-from tendril.addon import panels
+from tendril.addon import memory, panels
 from tendril.addon.panels.base import draw_message
-from tendril.tests.addon.building import make_rod
+from tendril.core import Simulation
+from tendril.tests.addon.building import activate, line, make_rod
 from tendril.tests.addon.test_hair import make_hair
 from tendril.tests.addon.test_nets import make_net
+from tendril.tests.addon.test_operators import refuses
 
 
 class Layout:
@@ -117,3 +121,27 @@ def test_a_sentence_takes_as_many_lines_as_it_needs(monkeypatch):
     lines.clear()
     draw_message(Layout([]), bpy.context, "")
     assert lines == []
+
+
+def test_inaccurate_frames_are_told_in_one_line_and_their_rods_are_selected(monkeypatch):
+    good, bad = make_rod(name="Good"), make_rod(("POLY", line(y=1.0)), name="Bad")
+    scene, step = bpy.context.scene, Simulation.step_frame
+    refuses(bpy.ops.tendril.select_affected, "All rods have converged")
+
+    def fails(self):
+        frame = step(self)
+        if frame.number != 3:
+            return frame
+        (rod,) = memory.running_of(scene).description.parts[bad.tendril.uid].ids
+        report = replace(frame.report, failures=1, overlap=0.25, residual=0.02, affected=frozenset({rod}))
+        return replace(frame, report=report)
+
+    monkeypatch.setattr(Simulation, "step_frame", fails)
+    for number in range(1, 5):
+        scene.frame_set(number)
+    told = "not converged since frame 3 (frame 3: 1 rod stopped, residual 0.02 segment lengths, overlap 0.2 radii)"
+    assert memory.info(scene) == f"4 frames in memory, {told}"
+    activate(good)
+    assert bpy.ops.tendril.select_affected() == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active == bad
+    assert [obj.name for obj in scene.objects if obj.select_get()] == ["Bad"]

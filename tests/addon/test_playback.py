@@ -241,13 +241,17 @@ def test_points_added_in_the_middle_are_told_and_then_drawn():
     assert len(play(obj, 4)[4]) == 13
 
 
-def test_an_edit_at_another_frame_does_not_last():
+def test_an_edit_at_another_frame_is_made_to_the_drawn_shape():
     obj = make_rod()
+    drawn = read_rows(obj.data)
     shown = play(obj, 5)
     write_rows(obj.data, shown[5] + np.float32(0.1))
     bpy.context.scene.frame_set(4)
     bpy.context.scene.frame_set(5)
     np.testing.assert_array_equal(read_rows(obj.data), shown[5])
+    assert "outdated" in memory.info(bpy.context.scene)
+    bpy.context.scene.frame_set(1)
+    np.testing.assert_allclose(read_rows(obj.data), drawn + 0.1, atol=1e-6)
 
 
 def test_an_object_moved_at_the_start_frame_is_simulated_there():

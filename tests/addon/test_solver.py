@@ -9,7 +9,7 @@ import bpy
 import pytest
 from tendril.addon import memory, solver
 from tendril.core.compile import jit
-from tendril.core.run import warm_up
+from tendril.core.run import warm_up, warm_up_process
 from tendril.tests.addon.building import make_rod
 
 
@@ -18,13 +18,15 @@ def compiling(monkeypatch):
     """As in a window, on a machine where nothing is compiled yet; `finish` ends the compilation."""
     finish, asked = threading.Event(), []
 
-    def slow(models, contact):
-        asked.append((models, contact))
+    def slow(models, contact, bodies, progress):
+        asked.append((models, contact, bodies))
+        progress(0.25)
         assert finish.wait(60)
 
     monkeypatch.setattr(solver, "_has_window", lambda: True)
     monkeypatch.setattr(warm_up, "is_warm", lambda *_: finish.is_set())
     monkeypatch.setattr(warm_up, "warm_up", slow)
+    monkeypatch.setattr(warm_up_process, "compile_apart", lambda *_: False)
     yield finish, asked
     finish.set()
     solver._thread.join(60)
@@ -47,7 +49,9 @@ def test_playback_waits_for_it_and_goes_on_by_itself(compiling, rope):
     assert solver._poll() > 0.0
     finish.set()
     solver._thread.join(60)
-    assert asked == [(["der"], False)]
+    assert solver.progress() == 0.25
+    assert "25 %" in solver.progress_text()
+    assert asked == [(["der"], False, False)]
     assert solver._poll() is None
     assert scene.frame_current == 2
     assert memory.status(rope.tendril.uid) == ""
@@ -77,7 +81,7 @@ def test_what_rods_touch_is_compiled_with_them(compiling, rope):
     bpy.context.scene.tendril.rod_contact = True
     bpy.context.scene.frame_set(1)
     bpy.context.scene.frame_set(2)
-    assert asked == [(["der"], True)]
+    assert asked == [(["der"], True, False)]
 
 
 def test_without_numba_one_sentence_says_so(monkeypatch):
@@ -85,6 +89,20 @@ def test_without_numba_one_sentence_says_so(monkeypatch):
     monkeypatch.setattr(jit, "_missing", "ImportError: no LLVM here")
     said = "Rods are simulated correctly, but about a hundred times slower: numba can't be loaded (ImportError: no LLVM here)"
     assert solver.problem() == said
+
+
+def test_a_package_for_another_python_is_named(monkeypatch, tmp_path):
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "addon").mkdir()
+    monkeypatch.setattr(solver, "__file__", str(tmp_path / "addon" / "solver.py"))
+    monkeypatch.setattr(jit, "_missing", "ImportError: no LLVM here")
+    for tag, expected in (("cp311", "no LLVM here"), ("cp39", "is for Python 3.9, and this Blender has Python 3.11")):
+        for old in (tmp_path / "wheels").iterdir():
+            old.unlink()
+        (tmp_path / "wheels" / f"numba-0.68.1-{tag}-{tag}-win_amd64.whl").touch()
+        solver._wrong_package.cache_clear()
+        assert expected in solver.problem()
+    solver._wrong_package.cache_clear()
 
 
 def test_it_is_asked_for_while_it_is_being_imported(monkeypatch):

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from tendril.bench import __main__ as bench
+from tendril.bench.masses import energy_gain
 from tendril.bench.rows import Line, Row, exponent, sweep
 from tendril.bench.table import ROWS
+from tendril.core.models.protocol import Energies
 from tendril.core.store import cli
 
 
@@ -30,6 +32,13 @@ def test_exponent_of_growth() -> None:
     assert [line.name for line in lines[:2]] == ["10 things", "40 things"]
     assert lines[-1].figures["exponent"] == pytest.approx(1.5)
     assert lines[-1].limits == {"exponent": 1.15}
+
+
+def test_energy_that_comes_from_nowhere() -> None:
+    falls = [Energies(kinetic=k, gravity=2.0 - k) for k in (0.0, 0.5, 1.0)]
+    assert energy_gain(falls) == 0.0
+    assert energy_gain([*falls, Energies(gravity=1.0), Energies(kinetic=0.9, gravity=1.0)]) == 0.0
+    assert energy_gain([*falls, Energies(kinetic=1.5, gravity=1.0)]) == pytest.approx(0.5)
 
 
 def test_progress_and_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

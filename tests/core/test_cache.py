@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 import tracemalloc
 import zlib
 
@@ -14,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tendril.core import FrameCache, TendrilError
-from tendril.core.store import cache as cache_module
+from tendril.core.store import files
 
 SIZE = 3
-HEADER = 160
+PLAIN_HEADER, HEADER = 160, 176  # without and with the index
 RECORD = 16 + 8 * SIZE
 
 
@@ -65,9 +66,10 @@ def test_the_layout_is_the_documented_one(path):
     """Read by hand: a file of today must be readable by whoever has only the description."""
     data = write(path, [7, 8], first=7)
     magic, version, size, first, fingerprint = struct.unpack_from("<8sIQq128s", data)
-    assert (magic, version, size, first) == (b"TENDRILC", 1, SIZE, 7)
+    assert (magic, version, size, first) == (b"TENDRILC", 2, SIZE, 7)
     assert fingerprint.rstrip(b"\0") == b"abc"
-    assert struct.unpack_from("<I", data, HEADER - 4)[0] == zlib.crc32(data[: HEADER - 4])
+    assert struct.unpack_from("<I", data, PLAIN_HEADER - 4)[0] == zlib.crc32(data[: PLAIN_HEADER - 4])
+    assert struct.unpack_from("<QII", data, PLAIN_HEADER) == (2, zlib.crc32(struct.pack("<Q", 2)), 0)
     assert len(data) == HEADER + 2 * RECORD
     for k, number in enumerate((7, 8)):
         record = data[HEADER + k * RECORD :][:RECORD]
@@ -142,7 +144,7 @@ def test_creation_is_whole_or_not_at_all(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(cache_module.os, "replace", full)
+        patch.setattr(files.os, "replace", full)
         with pytest.raises(TendrilError, match="no space left"):
             FrameCache.create(path, "abc", SIZE, 1)
     assert os.listdir(path.parent) == []
@@ -189,9 +191,9 @@ def test_other_scenes_and_other_versions_are_refused(path):
     data = write(path, [1])
     with pytest.raises(TendrilError, match="another scene"):
         FrameCache.open(path, "abd")
-    later = data[:8] + struct.pack("<I", 2) + data[12 : HEADER - 4]
-    path.write_bytes(later + struct.pack("<I", zlib.crc32(later)) + data[HEADER:])
-    with pytest.raises(TendrilError, match="format 2"):
+    later = data[:8] + struct.pack("<I", 3) + data[12 : PLAIN_HEADER - 4]
+    path.write_bytes(later + struct.pack("<I", zlib.crc32(later)) + data[PLAIN_HEADER:])
+    with pytest.raises(TendrilError, match="format 3"):
         FrameCache.open(path)
 
 
@@ -207,22 +209,22 @@ def test_what_is_no_file_is_refused(tmp_path, writable):
 
 
 @settings(max_examples=300, deadline=None)
-@given(data=st.binary(max_size=600), keep=st.sampled_from([0, 8, 12, HEADER]), writable=st.booleans())
+@given(data=st.binary(max_size=600), keep=st.sampled_from([0, 8, 12, PLAIN_HEADER, HEADER]), writable=st.booleans())
 def test_random_bytes_are_refused_or_empty(scratch, data, keep, writable):
     scratch.unlink(missing_ok=True)
     scratch.write_bytes(write(scratch, [])[:keep] + data)
     try:
         with FrameCache.open(scratch, writable=writable) as cache:
-            assert keep == HEADER
+            assert keep >= PLAIN_HEADER
             assert len(cache.frames) == 0
     except TendrilError:
-        assert keep < HEADER
+        assert keep < PLAIN_HEADER
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**40, 2**61, 2**64 - 1])
 def test_a_header_that_promises_too_much_costs_no_memory(path, size):
     """Its crc is right: only the sizes are a lie."""
-    head = struct.pack("<8sIQq128s", b"TENDRILC", 1, size, 1, b"abc")
+    head = struct.pack("<8sIQq128s", b"TENDRILC", 2, size, 1, b"abc")
     path.write_bytes(head + struct.pack("<I", zlib.crc32(head)))
     os.truncate(path, 200_000_000)  # of zeros, without taking the space
     tracemalloc.start()
@@ -245,8 +247,8 @@ def test_every_flipped_bit_is_noticed(path):
         data = bytearray(good)
         data[bit // 8] ^= 1 << bit % 8
         path.write_bytes(data)
-        hit = (bit // 8 - HEADER) // RECORD + 1  # the frame it lies in
-        if hit < 1:
+        hit = (bit // 8 - HEADER) // RECORD + 1  # the frame it lies in; the index is only a hint
+        if bit // 8 < PLAIN_HEADER:
             with pytest.raises(TendrilError):
                 FrameCache.open(path)
             continue
@@ -262,9 +264,9 @@ def test_every_flipped_bit_is_noticed(path):
 
 def test_every_cut_leaves_the_whole_frames_before_it(path):
     good = write(path, range(1, 5))
-    for length in range(HEADER, len(good)):
+    for length in range(PLAIN_HEADER, len(good)):
         path.write_bytes(good[:length])
-        whole_frames = (length - HEADER) // RECORD
+        whole_frames = max(length - HEADER, 0) // RECORD
         with FrameCache.open(path) as cache:
             assert len(cache.frames) == whole_frames
         assert path.stat().st_size == length  # reading changes nothing
@@ -283,6 +285,74 @@ def test_a_tail_of_many_bad_frames_is_dropped(path):
         with FrameCache.open(path, writable=True) as cache:
             assert cache.last == 8
         assert path.read_bytes() == good
+
+
+@pytest.mark.parametrize("claimed", [None, 0, 8, 445_000_000, 2**64 - 1])
+@pytest.mark.parametrize("size", [SIZE, 2**30])
+def test_opening_a_huge_sparse_file_takes_no_time(path, claimed, size):
+    """Ten gigabytes of zeros after eight frames, or none, and whatever the index says."""
+    with FrameCache.create(path, "abc", size, 1) as cache:
+        for number in range(1, 9) if size == SIZE else ():
+            cache.append(number, state(number))
+        held = len(cache)
+    index = bytes(16) if claimed is None else struct.pack("<QI4x", claimed, zlib.crc32(struct.pack("<Q", claimed)))
+    with path.open("r+b") as file:
+        file.seek(PLAIN_HEADER)
+        file.write(index)
+    os.truncate(path, 10_700_000_000)
+    for writable in (False, True):
+        began = time.perf_counter()
+        with FrameCache.open(path, writable=writable) as cache:
+            assert len(cache) == held
+        assert time.perf_counter() - began < 1.0
+    assert path.stat().st_size == HEADER + held * RECORD
+
+
+def test_damaged_frames_before_the_last_one_keep_those_after_them(path):
+    good = bytearray(write(path, range(1, 9)))
+    good[HEADER + 3 * RECORD] ^= 255  # the magic of frame 4
+    path.write_bytes(good)
+    with FrameCache.open(path) as cache:
+        assert cache.frames == range(1, 9)
+        assert same_bits(cache.read(8), state(8))
+        with pytest.raises(TendrilError, match="damaged"):
+            cache.read(4)
+
+
+def test_frames_written_after_the_index_are_found(path):
+    """A kill between the two writes."""
+    write(path, [1, 2])
+    before = path.read_bytes()[:HEADER]
+    path.unlink()
+    good = write(path, [1, 2, 3])
+    path.write_bytes(before + good[HEADER:])
+    with FrameCache.open(path, writable=True) as cache:
+        assert cache.last == 3
+    assert path.read_bytes() == good
+
+
+def test_links_are_not_written_through(path):
+    """Where the cache and its temporary file go, links wait that lead to a file of the user's."""
+    precious = path.with_name("precious")
+    precious.write_text("mine")
+    new = path.with_name(path.name + ".new")
+    new.symlink_to(precious)
+    write(path, [1, 2, 3])
+    new.symlink_to(precious)
+    with FrameCache.open(path, writable=True) as cache:
+        cache.truncate_after(1)
+    assert precious.read_text() == "mine"
+    assert not new.exists()
+    for target in (path, path.with_name("missing")):
+        link = path.with_name(f"link to {target.name}")
+        link.symlink_to(target)
+        with pytest.raises(TendrilError, match="exists already"):
+            FrameCache.create(link, "abc", SIZE, 1)
+        with pytest.raises(TendrilError, match="this is a link"):
+            FrameCache.open(link, writable=True)
+        assert link.is_symlink()
+    assert not path.with_name("missing").exists()
+    FrameCache.open(path.with_name(f"link to {path.name}")).close()  # reading through a link harms nobody
 
 
 def test_a_file_that_is_cut_while_open_is_noticed(path):
@@ -323,7 +393,7 @@ def test_a_failed_truncation_leaves_the_file_as_it_was(path, monkeypatch):
     good = write(path, range(1, 5))
     cache = FrameCache.open(path, writable=True)
     with monkeypatch.context() as patch:
-        patch.setattr(cache_module.os, "replace", refuse)
+        patch.setattr(files.os, "replace", refuse)
         with pytest.raises(TendrilError, match="permission denied"):
             cache.truncate_after(2)
     cache.close()
@@ -351,7 +421,7 @@ import numpy as np
 from tendril.core import FrameCache, TendrilError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with FrameCache.create(sys.argv[1], "abc", 3, 1) as cache:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (160 + 2 * 40 + 25, -1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (176 + 2 * 40 + 25, -1))
     try:
         for number in range(1, 9):
             cache.append(number, np.full(3, float(number)))

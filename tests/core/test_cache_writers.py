@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 from tendril.core import FrameCache, TendrilError
+from tendril.core.store.lock import UNKNOWN, start_of
 
 SIZE = 3
 
@@ -104,14 +105,21 @@ def dead_process():
 def test_abandoned_locks_are_taken_over(path, owner):
     write(path, [1])
     process = {"dead": dead_process(), "self": os.getpid(), "absurd": 10**30, "zero": 0}[owner]
-    lock_of(path).write_text(f"{process} {socket.gethostname()} 0123\n")
+    lock_of(path).write_text(f"{process} {socket.gethostname()} - 0123\n")
     with FrameCache.open(path, writable=True) as cache:
         cache.append(2, state(2))
     assert os.listdir(path.parent) == [path.name]
 
 
 @pytest.mark.parametrize(
-    "owner", ["999999999 elsewhere 0123\n", f"{os.getppid()} {socket.gethostname()} 0123\n", "", "rubbish"]
+    "owner",
+    [
+        "999999999 elsewhere - 0123\n",
+        f"{os.getppid()} {socket.gethostname()} - 0123\n",
+        f"{os.getppid()} {socket.gethostname()} {start_of(os.getppid())} 0123\n",
+        "",
+        "rubbish",
+    ],
 )
 def test_living_locks_are_respected(path, owner):
     write(path, [1])
@@ -141,3 +149,31 @@ def test_a_writer_whose_lock_is_gone_stops_writing(path):
             with pytest.raises(TendrilError, match="another process"):
                 FrameCache.open(path, writable=True)
     assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open lock can't be removed there, which tells as much")
+def test_a_lock_whose_process_number_is_reused_is_taken_over(path):
+    """The process of that number runs, but started at another time than the one that wrote the lock."""
+    start = start_of(os.getppid())
+    assert start not in (UNKNOWN, start_of(os.getpid()))
+    write(path, [1])
+    lock_of(path).write_text(f"{os.getppid()} {socket.gethostname()} 1{start} 0123\n")
+    with FrameCache.open(path, writable=True) as cache:
+        cache.append(2, state(2))
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe"])
+def test_a_lock_that_is_no_file_is_neither_read_nor_waited_for(path, kind):
+    write(path, [1])
+    other = path.with_name("other")
+    if kind == "link":
+        other.write_text(f"{dead_process()} {socket.gethostname()} - 0123\n")
+    if kind == "pipe":
+        os.mkfifo(lock_of(path))
+    else:
+        lock_of(path).symlink_to(other)
+    with pytest.raises(TendrilError, match="lock"):
+        FrameCache.open(path, writable=True)
+    assert os.path.lexists(lock_of(path))
+    assert other.exists() == (kind == "link")

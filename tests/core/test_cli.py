@@ -5,7 +5,9 @@ Most tests run a stand-in for the simulation, chaotic and cheap; the last ones r
 
 from __future__ import annotations
 
+import importlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ import tendril
 from tendril.core import FrameCache, Simulation, TendrilError
 from tendril.core.models.protocol import Energies
 from tendril.core.store import cli
+from tendril.core.store.archive import save_arrays
 
 ROOT = Path(tendril.__file__).resolve().parent
 ROPE = ROOT / "sample_scenes" / "hanging_rope.py"
@@ -57,7 +60,7 @@ class FakeSimulation:
 
     interrupted = Interrupted()
 
-    def __init__(self, scene, frame_rate=24.0, *, substeps=4, integrator="sdirk2", threads=None, first_frame=1):
+    def __init__(self, scene, frame_rate=24.0, *, substeps=4, integrator="tr-bdf2", threads=None, first_frame=1):
         if frame_rate <= 0.0:
             raise TendrilError("frame_rate", frame_rate, "give a finite number above zero")
         self.scene, self.frame_rate, self.substeps, self.integrator = scene, frame_rate, substeps, integrator
@@ -91,7 +94,14 @@ class FakeSimulation:
         starts = np.cumsum([0] + [entry.rod.vertex_count for entry in self.scene.entries])
         points = self.x.reshape(-1, 3).copy()
         report = types.SimpleNamespace(
-            converged=self.frame != 5, iterations=3, residual=1e-9, halvings=0, fallbacks=0, energies=Energies()
+            converged=self.frame != 5,
+            iterations=3,
+            residual=1e-9,
+            halvings=0,
+            fallbacks=0,
+            energies=Energies(),
+            problems=(),
+            severity="1 rod stopped",
         )
         return types.SimpleNamespace(
             number=self.frame,
@@ -268,7 +278,7 @@ def test_export_refuses_what_does_not_belong_together(fake, scene, cache, tmp_pa
     bake(scene, cache, frames=(1, 2))
     capsys.readouterr()
     command = ["export", str(cache), str(tmp_path / "no" / "where.npz"), "--scene", str(scene)]
-    assert "No such file" in refused(capsys, cli.main(command))
+    assert "no such file" in refused(capsys, cli.main(command))
     assert "no such file" in refused(capsys, cli.main([*command[:1], str(tmp_path / "missing"), *command[2:]]))
     scene.write_text(SCENE.replace("rubber", "copper wire"))
     assert "belongs to another" in refused(capsys, cli.main(command))
@@ -277,10 +287,10 @@ def test_export_refuses_what_does_not_belong_together(fake, scene, cache, tmp_pa
 def test_run_prints_a_table(fake, scene, tmp_path, capsys):
     assert cli.main(["run", str(scene), "--frames", "1", "10", "--every", "4"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2 rods, 24 frames/s, 4 substeps and sdirk2; energies in J"
+    assert lines[0] == "2 rods, 24 frames/s, 4 substeps and tr-bdf2; energies in J"
     assert lines[1].split()[:4] == ["frame", "time", "kinetic", "stretch"]
     assert [line.split()[0] for line in lines[2:-1]] == ["1", "5", "9", "10"]
-    assert [line.endswith("not converged") for line in lines[2:-1]] == [False, True, False, False]
+    assert ["not converged: 1 rod stopped" in line for line in lines[2:-1]] == [False, True, False, False]
     assert "1 did not converge" in lines[-1]
     assert os.listdir(tmp_path) == ["scene.py"]
 
@@ -324,12 +334,82 @@ def test_a_scene_file_finds_its_neighbours_and_leaves_no_trace(fake, tmp_path, c
     assert "scene" not in sys.modules
 
 
-def test_a_function_of_time_that_fails_leaves_a_good_cache(fake, scene, cache, capsys):
-    scene.write_text(MOVED.replace("(0.0, 0.1 * t, 0.0)", "(0.0, 1.0 / (0.125 - t), 0.0)"))
+def test_a_function_of_time_that_fails_leaves_a_good_cache(scene, cache, capsys):
+    scene.write_text(MOVED.replace("(0.0, 0.1 * t, 0.0)", "(0.0, 0.1 * [0.0, 0.0, 0.0][int(16 * t)], 0.0)"))
     assert bake(scene, cache, frames=(1, 9)) == 2
-    assert "line 12 fails with ZeroDivisionError" in capsys.readouterr().err.splitlines()[-1]
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert "in frame 6 the path of hold 0 raised IndexError: list index out of range (line 12 of scene.py)" in message
     with FrameCache.open(cache) as frames:
-        assert frames.last == 4
+        assert frames.last == 5
+
+
+def test_a_function_of_time_that_fails_at_once_is_refused(scene, cache, capsys):
+    scene.write_text(MOVED.replace("(0.0, 0.1 * t, 0.0)", "(0.0, 1.0 / t, 0.0)"))
+    assert "line 12 fails with ZeroDivisionError: float division by zero" in refused(capsys, bake(scene, cache))
+    assert not cache.exists()
+
+
+FUNCTIONS = {
+    "hold": "scene.pin(0, 'end', path=lambda t: (1.0 + SPEED * t, 0.0, 0.0))",
+    "spin": "scene.clamp(0, 'end', spin=lambda t: SPEED * t)",
+    "load": "scene.load(0, 1, lambda t: (0.0, SPEED * t, 0.0))",
+    "collider": "scene.collide(Sphere(0.1, (0, 0, -1)), path=lambda t: ((0.0, 0.0, -1.0 + SPEED * t), np.eye(3)))",
+    "body": "scene.add_body(Body(Sphere(0.1), path=lambda t: ((0.0, 2.0 + SPEED * t, 0.0), np.eye(3))))",
+}
+
+
+@pytest.mark.parametrize("driven", FUNCTIONS)
+def test_a_cache_of_other_functions_is_refused(fake, tmp_path, cache, capsys, driven):
+    """The scene file stays the same; what its functions return comes from a neighbour."""
+    scene = tmp_path / "scene.py"
+    more = f"from speed_of_{driven} import SPEED\nfrom tendril.core import Body, Sphere\n"
+    scene.write_text(more + SCENE.replace("    return scene", f"    {FUNCTIONS[driven]}\n    return scene"))
+    assert FUNCTIONS[driven] in scene.read_text()
+    neighbour = tmp_path / f"speed_of_{driven}.py"
+    neighbour.write_text("SPEED = 0.1")
+    assert bake(scene, cache, frames=(1, 3)) == 0
+    assert bake(scene, cache, frames=(1, 5)) == 0
+    neighbour.write_text("SPEED = 0.2")
+    sys.modules.pop(neighbour.stem)
+    importlib.invalidate_caches()
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+    capsys.readouterr()
+    assert "belongs to another scene" in refused(capsys, bake(scene, cache, frames=(1, 8)))
+    sys.modules.pop(neighbour.stem)
+
+
+def test_an_export_to_a_full_disk_is_refused(tmp_path):
+    """A real one: the system stops the file at a size."""
+    code = """
+import resource, signal, sys
+import numpy as np
+from pathlib import Path
+from tendril.core import TendrilError
+from tendril.core.store.archive import save_arrays
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+try:
+    save_arrays(Path(sys.argv[1]), {"a": np.zeros(10_000), "b": np.zeros(30)})
+except TendrilError as error:
+    print(error)
+"""
+    out = tmp_path / "out.npz"
+    out.write_text("older")
+    for size in (10, 5_000, 80_200, 80_700):
+        result = subprocess.run([sys.executable, "-c", code, out, str(size)], capture_output=True, text=True)
+        assert result.stderr == ""
+        assert result.stdout.count("\n") == 1
+        assert "the system says: file too large" in result.stdout
+        assert os.listdir(tmp_path) == ["out.npz"]
+        assert out.read_text() == "older"
+
+
+def test_exported_arrays_are_what_numpy_reads(tmp_path):
+    arrays = {"frames": np.arange(3), "rod_0": np.random.default_rng(0).random((3, 4, 3))}
+    save_arrays(tmp_path / "out.npz", arrays)
+    with np.load(tmp_path / "out.npz") as found:
+        assert sorted(found) == sorted(arrays)
+        assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
 
 
 @pytest.mark.parametrize(

@@ -136,11 +136,11 @@ def swung(integrator: str, rate: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("integrator", "order"), [("sdirk2", 2.0), ("backward euler", 1.0), ("semi-implicit euler", 1.0)]
+    ("integrator", "order"), [("tr-bdf2", 2.0), ("backward euler", 1.0), ("semi-implicit euler", 1.0)]
 )
 def test_order_in_time(integrator: str, order: float) -> None:
     """All tend to the same motion, each with its order."""
-    true, rates = swung("sdirk2", 6400), (100, 200, 400, 800)
+    true, rates = swung("tr-bdf2", 6400), (100, 200, 400, 800)
     errors = [float(np.linalg.norm(swung(integrator, rate) - true)) for rate in rates]
     assert errors[-1] < 5e-3
     assert fitted_order(rates, errors) == pytest.approx(order, abs=0.4)
@@ -160,7 +160,7 @@ def test_a_free_rod_keeps_its_momentum_and_nearly_all_energy() -> None:
     assert frame.report.energies.total == pytest.approx(before, rel=1e-3)
 
 
-@pytest.mark.parametrize("integrator", ["sdirk2", "backward euler", "semi-implicit euler"])
+@pytest.mark.parametrize("integrator", ["tr-bdf2", "backward euler", "semi-implicit euler"])
 def test_a_rod_follows_its_root(integrator: str) -> None:
     """Carried along in the end as its root is, at the same speed; and turned with it about its own axis."""
     scene = weightless(drag=30.0)  # stiff enough to be back within a second, although the air is still
@@ -174,7 +174,7 @@ def test_a_rod_follows_its_root(integrator: str) -> None:
     assert np.einsum("ij,ij->i", frame.directors(rod), start) == pytest.approx(np.full(20, np.cos(1.0)), abs=1e-3)
 
 
-@pytest.mark.parametrize("integrator", ["sdirk2", "semi-implicit euler"])
+@pytest.mark.parametrize("integrator", ["tr-bdf2", "semi-implicit euler"])
 def test_threads_and_restored_states_give_the_same_bits(integrator: str) -> None:
     scene = Scene(air_density=1.2)
     for k in range(12):
@@ -279,7 +279,7 @@ def test_a_rod_wraps_a_cylinder_without_passing_it() -> None:
 # Robustness and bad input.
 
 
-@pytest.mark.parametrize("integrator", ["sdirk2", "semi-implicit euler"])
+@pytest.mark.parametrize("integrator", ["tr-bdf2", "semi-implicit euler"])
 def test_a_violently_shaken_curl_stays_finite(integrator: str) -> None:
     scene = Scene()
     rod = scene.add(rope(helix(40, turns=4.0, radius=0.05), 1e-3), "clothoid")
@@ -371,7 +371,7 @@ def test_between_vertices_there_are_points_only_where_something_can_touch() -> N
     assert counts[0] == 21 < counts[1]
 
 
-@pytest.mark.parametrize(("integrator", "rate"), [("sdirk2", 400), ("semi-implicit euler", 1000)])
+@pytest.mark.parametrize(("integrator", "rate"), [("tr-bdf2", 400), ("semi-implicit euler", 1000)])
 def test_a_root_that_is_shaken_and_turned_moves_it_as_it_moves_discrete_rods(integrator: str, rate: int) -> None:
     """The root's velocity and acceleration are all that moves the rod here: it hangs from nothing else."""
 
@@ -381,7 +381,7 @@ def test_a_root_that_is_shaken_and_turned_moves_it_as_it_moves_discrete_rods(int
         return (0.0, 0.0, 0.05 * (1.0 - np.cos(10.0 * t))), np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
     places = {}
-    for model, scheme, steps in (("der", "sdirk2", 400), ("clothoid", integrator, rate)):
+    for model, scheme, steps in (("der", "tr-bdf2", 400), ("clothoid", integrator, rate)):
         scene = weightless()
         rod = scene.add(rope(line(60), 1e-2), model, elements=6 if model == "clothoid" else None)
         scene.clamp(rod, "start", path)

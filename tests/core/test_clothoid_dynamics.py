@@ -117,7 +117,7 @@ def test_a_root_that_starts_with_a_jerk_moves_the_rod_alike_with_every_integrato
             frame = sim.step_frame()
         return frame.positions(rod)[-1]
 
-    true, rates = tip("sdirk2", 1600), (100, 200, 400)
+    true, rates = tip("tr-bdf2", 1600), (100, 200, 400)
     for integrator in ("backward euler", "semi-implicit euler"):
         errors = [float(np.linalg.norm(tip(integrator, rate) - true)) for rate in rates]
         assert errors[-1] < 6e-3

@@ -8,7 +8,7 @@ from compact_probe import random_rod
 from plain_rods import circle, fitted_order, helix, line, made_of, plain_rod, weightless
 from tendril.core import Material, Rod, Scene, Simulation, TendrilError
 from tendril.core.describe.shapes import Plane, Sphere
-from tendril.core.models.protocol import Pushes
+from tendril.core.models.protocol import FreeSteps, Pushes
 
 RUBBER = Material(young_modulus=1e6, density=1000.0)
 
@@ -70,7 +70,7 @@ def test_a_hold_out_of_reach_draws_it_taut() -> None:
     for frame in Simulation(scene, threads=1).frames(2, 40):
         x = frame.positions(0)
         assert frame.report.failures == 0
-        assert frame.report.iterations < 200
+        assert frame.report.iterations < 400  # of four steps with two stages each
         assert lengths(x) == pytest.approx(np.full(20, 0.05), rel=1e-12)
         away = 1.0 + 0.2 * np.sin(6.0 * frame.time)
         if away < 0.99:
@@ -101,9 +101,9 @@ def swung(substeps: int, integrator: str) -> np.ndarray:
     return frame.positions(0)
 
 
-@pytest.mark.parametrize(("integrator", "low", "high"), [("sdirk2", 1.7, 2.3), ("backward euler", 0.9, 1.2)])
+@pytest.mark.parametrize(("integrator", "low", "high"), [("tr-bdf2", 1.7, 2.3), ("backward euler", 0.9, 1.2)])
 def test_the_order_of_its_steps(integrator: str, low: float, high: float) -> None:
-    exact = swung(512, "sdirk2")
+    exact = swung(512, "tr-bdf2")
     counts = (8, 16, 32, 64)
     errors = [float(np.abs(swung(count, integrator) - exact).max()) for count in counts]
     assert low < fitted_order(counts, errors) < high, errors
@@ -184,7 +184,7 @@ def begun(closed: bool, pinned: tuple[int, ...] = ()) -> tuple:
     forces = np.zeros((n, 3))
     block.weight(scene.gravity, forces)
     block.save(np.array([0]))
-    block.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False, np.array([True]))
+    block.free_steps(FreeSteps(0.01, 1, forces, np.zeros(3), 0.0, np.zeros(1), skip=np.array([True])))
     block.begin(np.array([0]), 0.01, 0.0)
     return block, forces, n
 
@@ -199,7 +199,7 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool, pinned: t
     coupled, forces, n = begun(closed, pinned)
     free, _, _ = begun(closed, pinned)
     free.rollback(np.array([0]))
-    free.free_steps(0.01, 1, forces, np.zeros(3), 0.0, 0.0, False)
+    free.free_steps(FreeSteps(0.01, 1, forces, np.zeros(3), 0.0, np.zeros(1)))
     chosen, longest = np.array([0]), np.ones(1)
     for _ in range(30):
         coupled.linearise(chosen, no_pushes(n), np.zeros(1))

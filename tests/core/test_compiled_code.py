@@ -11,8 +11,8 @@ import pytest
 
 KERNEL = """
     import sys
-    from tendril.core.compile import kernel_cache
-    kernel_cache.set_cache_folder(sys.argv[1])
+    from tendril.core.compile import cache_folder
+    cache_folder.set_cache_folder(sys.argv[1])
     from tendril.core.compile.jit import kernel
 
     @kernel
@@ -69,16 +69,62 @@ def test_a_full_disk_is_no_error(tmp_path):
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
     (tmp_path / "file").write_text("no folder")
     assert run(tmp_path, CALL, tmp_path / "file" / "cache") == "42 3.0 0"
-    assert len(files(tmp_path, "nbi")) == 1  # in a temporary folder
+    assert len(files(tmp_path, "nbc")) == 2  # in a temporary folder
 
 
-def test_damaged_files_are_written_anew(tmp_path):
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
+def test_damaged_files_are_compiled_again_once(tmp_path, damage):
     run(tmp_path, CALL, tmp_path / "cache")
-    for kind in ("nbi", "nbc"):
-        for path in files(tmp_path / "cache", kind):
-            path.write_bytes(path.read_bytes()[:40])
-        assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 0"
-        assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+    for path in files(tmp_path / "cache", "nbc"):
+        content = path.read_bytes()
+        middle = len(content) // 2
+        path.write_bytes(
+            {
+                "cut": content[:middle],
+                "changed": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+                "empty": b"",
+            }[damage]
+        )
+    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    said, errors = process.communicate(timeout=300)
+    assert said.strip() == "42 3.0 0"
+    assert errors.count("is damaged (its checksum is wrong); it is compiled again, once.") == 2
+    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+
+
+def test_a_file_for_other_arguments_is_not_used(tmp_path):
+    run(tmp_path, CALL, tmp_path / "cache")
+    first, second = files(tmp_path / "cache", "nbc")
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    said, errors = process.communicate(timeout=300)
+    assert said.strip() == "42 3.0 0"
+    assert "is for other arguments" in errors
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as of Unix")
+@pytest.mark.parametrize("mode", [0o777, 0o757])
+def test_a_folder_that_others_can_write_is_refused(tmp_path, mode):
+    run(tmp_path, CALL, tmp_path / "cache")
+    (tmp_path / "cache").chmod(mode)
+    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    said, errors = process.communicate(timeout=300)
+    assert said.strip() == "42 3.0 0"  # compiled, elsewhere
+    assert "is not used, because other users can write there. Delete the folder" in errors
+    (tmp_path / "cache").chmod(0o700)
+    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give folders away")
+def test_a_folder_of_another_user_is_refused(tmp_path):
+    run(tmp_path, CALL, tmp_path / "cache")
+    os.chown(tmp_path / "cache", 12345, 12345)
+    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    said, errors = process.communicate(timeout=300)
+    assert said.strip() == "42 3.0 0"
+    assert "is not used, because it belongs to another user" in errors
 
 
 def test_processes_that_compile_at_once_share_it(tmp_path):
@@ -91,27 +137,10 @@ def test_processes_that_compile_at_once_share_it(tmp_path):
     assert run(tmp_path, script, tmp_path / "cache", "[1, 1.5, 3j]") == "[2, 3.0, 6j] 3"
 
 
-def test_only_one_process_at_a_time_is_at_the_files(tmp_path):
-    script = textwrap.dedent("""
-        import sys, time
-        from tendril.core.compile import kernel_cache
-        kernel_cache.set_cache_folder(sys.argv[1])
-        for _ in range(5):
-            with kernel_cache._alone(), kernel_cache._alone():
-                for word in ("in", "out"):
-                    with open(sys.argv[2], "a") as log:
-                        log.write(word + "\\n")
-                    time.sleep(0.02)
-    """)
-    for process in [start(tmp_path, script, tmp_path, tmp_path / "log") for _ in range(3)]:
-        output(process)
-    assert (tmp_path / "log").read_text().split() == ["in", "out"] * 15
-
-
 PARTS = """
     import sys
-    from tendril.core.compile import kernel_cache
-    kernel_cache.set_cache_folder(sys.argv[1])
+    from tendril.core.compile import cache_folder
+    cache_folder.set_cache_folder(sys.argv[1])
     from tendril.core.compile.jit import kernel, part
 
     @part
@@ -138,7 +167,7 @@ PARTS = """
 def test_parts_are_compiled_once_whatever_constants_they_are_called_with(tmp_path):
     said = run(tmp_path, PARTS, tmp_path / "cache").split("\n")
     assert said == ["-9.0 1 1 1", "False True"]
-    assert {path.name.partition("-")[0] for path in files(tmp_path / "cache", "nbi")} == {"script.both"}
+    assert {path.name.partition("-")[0] for path in files(tmp_path / "cache", "nbc")} == {"both"}
 
 
 ROPE = """

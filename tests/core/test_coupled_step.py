@@ -14,7 +14,8 @@ from tendril.core.contact.known_forces import make_forces
 from tendril.core.contact.rod_contacts import rod_contacts
 from tendril.core.contact.shape_contacts import shape_contacts
 from tendril.core.describe.shapes import Collider, Plane
-from tendril.core.models.protocol import Pushes
+from tendril.core.models.protocol import FreeSteps, Pushes, takes_stages
+from tendril.core.models.schemes import NUMBER, TABLE, stages_of
 
 STIFFNESS, KNOWN = 50.0, 30.0
 
@@ -191,11 +192,11 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     h = 0.01
     wind = np.zeros(3)
     free, forces = block()
-    free.free_steps(h, 1, forces, wind, 0.0, 0.0, False)
+    free.free_steps(FreeSteps(h, 1, forces, wind, 0.0, np.zeros(1)))
     coupled, forces = block()
     chosen, n = np.array([0]), len(forces)
     coupled.save(chosen)
-    coupled.free_steps(h, 1, forces, wind, 0.0, 0.0, False, np.array([True]))
+    coupled.free_steps(FreeSteps(h, 1, forces, wind, 0.0, np.zeros(1), skip=np.array([True])))
     coupled.begin(chosen, h, 0.0)
     pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))
     longest = np.ones(1)
@@ -212,6 +213,48 @@ def test_a_coupled_step_without_pushes_is_backward_euler(closed: bool) -> None:
     assert np.abs(free.velocities() - coupled.velocities()).max() < 1e-7
     coupled.rollback(chosen)
     assert np.array_equal(coupled.positions(), block()[0].positions())
+
+
+@pytest.mark.parametrize("air", [0.0, 1.2])
+@pytest.mark.parametrize(
+    ("model", "scheme"), [("der", "tr-bdf2"), ("der", "sdirk2"), ("net", "tr-bdf2"), ("compact", "tr-bdf2")]
+)
+def test_stages_of_coupled_steps_without_pushes_make_a_free_step(model: str, scheme: str, air: float) -> None:
+    """The second step: it begins with the acceleration that the first one left."""
+    h, wind, record = 0.01, np.zeros(3), TABLE[NUMBER[scheme]]
+
+    def moving():
+        scene = Scene()
+        rod = Rod.from_points(line(12), 0.02, Material.preset("rubber"), rest="straight")
+        scene.clamp(scene.add(rod, model), 0)
+        block = Simulation(scene, integrator=scheme, tolerance=1e-10).blocks[0]
+        forces = np.zeros((block.sample_start[-1], 3))
+        block.weight(scene.gravity, forces)
+        block.free_steps(FreeSteps(h, 1, forces, wind, air, np.full(1, 0.5)))
+        return block, forces
+
+    free, forces = moving()
+    free.free_steps(FreeSteps(h, 1, forces, wind, air, np.full(1, 0.5)))
+    coupled, _ = moving()
+    assert takes_stages(coupled, scheme)
+    assert coupled.knows_acceleration(np.array([0])).all()
+    chosen, n, longest = np.array([0]), len(forces), np.ones(1)
+    pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, dtype=bool))
+    coupled.save(chosen)
+    coupled.free_steps(FreeSteps(h, 1, forces, wind, air, np.full(1, 0.5), skip=np.array([True])))
+    for stage in stages_of(record):
+        coupled.begin(chosen, record.length * h, air, stage=stage)
+        for _ in range(30):
+            coupled.linearise(chosen, pushes, np.zeros(1))
+            coupled.measure_steps(chosen, longest, np.zeros(1))
+            coupled.move(chosen)
+            if longest[0] < 1e-12:
+                break
+        assert longest[0] < 1e-11
+    coupled.finish(chosen, smooth=True)
+    assert np.abs(free.positions() - coupled.positions()).max() < 1e-8
+    assert np.abs(free.velocities() - coupled.velocities()).max() < 1e-6
+    assert np.ptp(free.velocities()[:, 2]) > 0.1  # it does move
 
 
 def test_a_clothoid_that_is_taken_back_from_its_guess_is_where_it_was() -> None:
@@ -246,7 +289,7 @@ def test_mobility_is_the_response_to_a_force() -> None:
     block = sim.blocks[0]
     n, h, chosen = 11, 0.01, np.array([0])
     block.save(chosen)
-    block.free_steps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, 0.0, False, np.array([True]))
+    block.free_steps(FreeSteps(h, 1, np.zeros((n, 3)), np.zeros(3), 0.0, np.zeros(1), skip=np.array([True])))
     block.begin(chosen, h, 0.0)
     mobility = np.zeros((n, 6))
     block.estimate_mobility(chosen, mobility)

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from tendril.core import Material, Rod, Scene
 
 AIR, VISCOSITY = 1.2, 1.8e-5
-SECOND_ORDER = ["sdirk2", "midpoint"]
+SECOND_ORDER = ["tr-bdf2", "midpoint"]
 
 
 def masses(sim) -> np.ndarray:

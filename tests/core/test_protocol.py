@@ -11,7 +11,7 @@ from numba.core.runtime import _nrt_python, rtsys
 from plain_rods import circle, helix, line, made_of, plain_rod, precise, settled, weightless
 from tendril.core import Scene, Simulation
 from tendril.core.describe.model import model_record, model_records
-from tendril.core.models.protocol import Energies, ModelBlock, Work
+from tendril.core.models.protocol import Energies, FreeSteps, ModelBlock, Work
 
 MODELS = tuple(record.name for record in model_records())
 IMPLICIT = tuple(model for model in MODELS if model != "corde")  # solve for where they are at the end of a step
@@ -54,12 +54,12 @@ def open_rods(model: str) -> Scene:
     return scene
 
 
-def block_of(model: str, integrator: str = "sdirk2") -> ModelBlock:
+def block_of(model: str, integrator: str = "tr-bdf2") -> ModelBlock:
     return precise(scene_of(model), integrator=integrator).blocks[0]
 
 
 def step(block: ModelBlock, forces: np.ndarray, h: float = SHORT, count: int = 1) -> None:
-    block.free_steps(h, count, forces, np.zeros(3), 0.0, 0.0, False)
+    block.free_steps(FreeSteps(h, count, forces, np.zeros(3), 0.0, np.zeros(1)))
 
 
 def unknowns(block: ModelBlock) -> int:

@@ -31,7 +31,7 @@ def drawn_at_rest(shape: str, **options) -> Rod:
     return plain_rod(points, FLAT, closed=closed, **options)
 
 
-@pytest.mark.parametrize("integrator", ["sdirk2", "backward euler", "midpoint"])
+@pytest.mark.parametrize("integrator", ["tr-bdf2", "sdirk2", "backward euler", "midpoint"])
 @pytest.mark.parametrize("kind", ["free", "pin", "clamp", "orient", "edge"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_rod_drawn_in_its_natural_shape_stays_there(shape: str, kind: str, integrator: str) -> None:

@@ -15,7 +15,7 @@ from tendril.core.describe.rotations import rotation_about
 
 pytestmark = pytest.mark.filterwarnings("error")  # of numpy: overflows and the like
 
-INTEGRATORS = ["sdirk2", "backward euler", "midpoint"]
+INTEGRATORS = ["tr-bdf2", "sdirk2", "backward euler", "midpoint"]
 
 
 def sizes(low: float, high: float) -> st.SearchStrategy[float]:
@@ -198,7 +198,10 @@ def test_what_can_not_converge_is_halved_given_up_and_told(integrator: str, sche
     report = frame.report
     assert not report.converged
     assert (report.failures, report.halvings) == (256, 255)
-    assert report.fallbacks == (256 + 255) * (schemes - 1)
+    kept = (
+        3 if integrator == "midpoint" else 0
+    )  # attempts of TR-BDF2, its fall-back, that are halved before they fall back
+    assert report.fallbacks == (256 + 255) * (schemes - 1) - kept
     assert np.array_equal(frame.velocities(0), np.zeros((11, 3)))  # it loses its speed
     assert frame.positions(0)[0] == pytest.approx([0.0, 0.0, 1.0 / 24.0], abs=1e-15)  # what is held goes on
     # From there, one with a usual tolerance goes on as if nothing had been.

@@ -171,7 +171,7 @@ def test_a_twisted_ring_keeps_its_twist_wherever_it_is_clamped(clamped: int | No
     assert twists.sum(axis=1) == pytest.approx(np.full(10, angle / 10.0), abs=1e-9)
 
 
-@pytest.mark.parametrize("integrator", ["sdirk2", "backward euler", "midpoint"])
+@pytest.mark.parametrize("integrator", ["tr-bdf2", "sdirk2", "backward euler", "midpoint"])
 def test_turns_in_a_substep_twist_the_beginning_first(integrator: str) -> None:
     """Right after a jump of two turns, all of the twist is there, and it is beside the hold."""
     scene = weightless()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher
 from tendril.core import Material, Mesh, Rod, Scene, Simulation
-from tendril.core.compile import kernel_cache
-from tendril.core.run import warm_up
+from tendril.core.compile import cache_folder
+from tendril.core.run import warm_up, warm_up_process
 
 
 def compiled():
@@ -54,11 +54,11 @@ def test_nothing_is_left_to_be_compiled(contact, monkeypatch):
 
 
 def test_a_mark_says_that_it_was_done(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernel_cache, "_folder", tmp_path)
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path)
     monkeypatch.setattr(warm_up, "_done", set())
     assert not warm_up.is_warm(["der"], False)
     (tmp_path / "ready").mkdir()
-    warm_up._mark("der", False).touch()
+    warm_up._mark("der").touch()
     assert warm_up.is_warm(["der"], False)
     assert not warm_up.is_warm(["der", "compact"], False)
     assert not warm_up.is_warm(["der"], True)
@@ -66,7 +66,7 @@ def test_a_mark_says_that_it_was_done(monkeypatch, tmp_path):
 
 def test_nothing_is_tried_twice_where_no_mark_can_be_made(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    monkeypatch.setattr(kernel_cache, "_folder", tmp_path / "file")
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path / "file")
     monkeypatch.setattr(warm_up, "_done", set())
     assert not warm_up.is_warm(["der"], False)
     warm_up.warm_up(["der"], False)
@@ -80,13 +80,36 @@ def test_asking_whether_it_was_done_needs_no_numba(tmp_path):
 
 
 def test_code_that_nobody_uses_is_thrown_away(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernel_cache, "_folder", tmp_path)
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path)
     used, unused, others = tmp_path / ("a" * 16), tmp_path / ("b" * 16), tmp_path / "somebody's"
     for folder in (used, unused, others):
         folder.mkdir()
-        (folder / "kernel.nbi").touch()
+        (folder / "kernel.nbc").touch()
     long_ago = time.time() - 1.1 * warm_up.UNUSED_FOR
     os.utime(unused, (long_ago, long_ago))
     os.utime(others, (long_ago, long_ago))
     warm_up._delete_unused()
     assert sorted(tmp_path.iterdir()) == sorted([used, others])
+
+
+def test_another_process_compiles_for_this_one(monkeypatch, tmp_path):
+    """A toy would not do: the process knows the models that come with Tendril. What is compiled already is only marked."""
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path)
+    monkeypatch.setattr(warm_up, "_done", set())
+    parts = []
+    assert not warm_up_process.compile_apart(["no such model"], False, False, tmp_path, parts.append)
+    assert not warm_up.is_warm(["der"], False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
+    assert not warm_up_process.compile_apart(["der"], False, False, tmp_path, parts.append)
+    assert parts == []
+
+
+@pytest.mark.long
+def test_another_process_compiles_a_model(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache_folder, "_folder", tmp_path)
+    monkeypatch.setattr(warm_up, "_done", set())
+    parts = []
+    assert warm_up_process.compile_apart(["der"], False, False, tmp_path, parts.append)
+    assert warm_up.is_warm(["der"], False)
+    assert parts == sorted(parts)
+    assert parts[-1] > 0.7

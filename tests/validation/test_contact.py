@@ -359,22 +359,23 @@ def momenta(sim: Simulation, frame: Frame, model: str) -> tuple[np.ndarray, np.n
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 @pytest.mark.parametrize("substeps", [4, 16])
 def test_an_impact_keeps_momentum(model: str, friction: float, substeps: int) -> None:
-    """Linear momentum to a millionth of what either rod has; angular momentum up to the first order of the scheme. Energy falls.
+    """Linear momentum to a millionth of what either rod has; angular momentum up to the first order of the scheme. Energy falls;
+    that of vibrations swings, the less the shorter the steps.
 
     Fast projection takes angular momentum out of what turns, as the paper says of energy; by how much, test_invariants tells.
-    The energy of compact rods swings: in the norm of BDF2 it falls, of which what is measured here is a part. Where they slide,
-    some steps end a hair before Newton's method has converged to the billionth that is asked for."""
-    kept, swing = (1e-5, 2e-3) if model == "compact" else (1e-6, 1e-9)
+    Where compact rods slide, some steps end a hair before Newton's method has converged to the billionth that is asked for."""
+    kept = 1e-5 if model == "compact" else 1e-6
+    swing = 1e-9 if model == "der2008" else 2e-3 * 4.0 / substeps
     sim = Simulation(crossing(model, friction), tolerance=1e-9, threads=1, substeps=substeps)
     frame = sim.current()
     linear, angular = momenta(sim, frame, model)
-    energy = frame.report.energies.total
+    start = energy = frame.report.energies.total
     mass = 0.5 * 1000.0 * math.pi * RADIUS**2
     for frame in sim.frames(2, 25):
         now = momenta(sim, frame, model)
         assert np.linalg.norm(now[0] - linear) < kept * mass * 1.0
         assert np.linalg.norm(now[1] - angular) < LOST[model][substeps] * np.linalg.norm(angular)
-        assert frame.report.energies.total < energy * (1.0 + swing)
+        assert frame.report.energies.total < min(energy * (1.0 + swing), start * (1.0 + 1e-9))
         energy = frame.report.energies.total
     assert energy < 0.9 * 0.5 * 2.0 * mass * 1.0  # they did meet
 

@@ -1,7 +1,7 @@
-"""Undamped motion persists with TR-BDF2: spin, swing and momentum at 24 frames a second, with the stiffness of presets.
+"""Undamped motion persists: spin, swing and momentum at 24 frames a second and default settings, with the stiffness of presets.
 
-Soft rods hide what a scheme does to stiff springs, so every case has the stiffness of a material. Backward Euler and SDIRK2 miss
-the bounds by far (see docs/speed.md).
+Soft rods hide what a scheme does to stiff springs, so every case has the stiffness of a material. The bounds are those of the
+default integrator; backward Euler and SDIRK2 miss them by far (see docs/speed.md).
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from functools import cache
 import numpy as np
 import pytest
 from plain_rods import fitted_order
-from tendril.core import Material, Rod, Scene, Simulation
+from tendril.core import Body, Material, Rod, Scene, Simulation, Sphere
 
 GRAVITY = 9.81
-SCHEME = "tr-bdf2"
 STEEL = Material(2e11, 7850.0)
 
 
 def undamped(preset: str) -> Material:
-    return replace(Material.preset(preset), damping_time=0.0, shear_modulus=None)
+    return replace(Material.preset(preset), damping_time=0.0, swing_time=0.0, shear_modulus=None)
 
 
 def straight(length: float, segments: int, direction: tuple[float, float, float]) -> np.ndarray:
@@ -62,7 +61,7 @@ def spinning_stick(model: str, turns: float, seconds: float, substeps: int = 4) 
     rod = Rod.from_points(points, 0.004, STEEL)
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     scene.add(rod, model, velocity=np.cross((0.0, 0.0, 2.0 * math.pi * turns), points))
-    sim = Simulation(scene, substeps=substeps, integrator=SCHEME)
+    sim = Simulation(scene, substeps=substeps)
     masses = point_masses(rod)
     first = angular_momentum(sim, masses)[2]
     for _ in range(round(24 * seconds)):
@@ -72,10 +71,23 @@ def spinning_stick(model: str, turns: float, seconds: float, substeps: int = 4) 
 
 
 @pytest.mark.parametrize("case", SPINS, ids=lambda case: f"{case.turns:g} turns a second, {case.seconds:g} s")
-@pytest.mark.parametrize("model", ["der", "net"])
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid"])
 def test_a_free_stick_keeps_its_spin(model: str, case: Spin) -> None:
     left, _ = spinning_stick(model, case.turns, case.seconds)
     assert case.left <= left <= 1.005
+
+
+@pytest.mark.parametrize("turns", [2.0, 5.0, 10.0])
+def test_spin_makes_no_step_of_compact_rods_fall_back(turns: float) -> None:
+    scene_frames = 24
+    points = straight(0.5, 20, (1.0, 0.0, 0.0)) - (0.25, 0.0, 0.0)
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    scene.add(
+        Rod.from_points(points, 0.004, STEEL), "compact", velocity=np.cross((0, 0, 2.0 * math.pi * turns), points)
+    )
+    sim = Simulation(scene)
+    reports = [sim.step_frame().report for _ in range(scene_frames)]
+    assert sum(report.fallbacks for report in reports) == 0
 
 
 # Pendulums ------------------------------------------------------------------------------------------------------------
@@ -87,7 +99,7 @@ def pendulum(model: str, preset: str, substeps: int, seconds: float = 20.0) -> f
     points = straight(1.0, 40, (math.sin(angle), 0.0, -math.cos(angle)))
     scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
     scene.pin(scene.add(Rod.from_points(points, 0.005, undamped(preset)), model), "start")
-    sim = Simulation(scene, substeps=substeps, integrator=SCHEME)
+    sim = Simulation(scene, substeps=substeps)
     first = sim.energies().total
     lowest = first / math.cos(angle)
     for _ in range(round(24 * seconds)):
@@ -95,16 +107,44 @@ def pendulum(model: str, preset: str, substeps: int, seconds: float = 20.0) -> f
     return (sim.energies().total - lowest) / (first - lowest)
 
 
-@pytest.mark.parametrize("preset", ["nylon rope", "steel cable", "chain"])
-@pytest.mark.parametrize(("model", "substeps"), [("der", 4), ("der", 8), ("net", 4)])
+PENDULUMS = [(preset, substeps) for preset in ("nylon rope", "steel cable", "chain") for substeps in (4, 8, 32)]
+
+
+@pytest.mark.parametrize(("preset", "substeps"), [(*case,) for case in PENDULUMS if case[1] < 32])
+@pytest.mark.parametrize("model", ["der", "compact"])
 def test_pendulums_keep_their_energy(model: str, preset: str, substeps: int) -> None:
     assert 0.95 <= pendulum(model, preset, substeps) <= 1.01
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("preset", ["nylon rope", "steel cable", "chain"])
-def test_pendulums_keep_their_energy_with_many_substeps(preset: str) -> None:
-    assert 0.95 <= pendulum("der", preset, 32) <= 1.01
+@pytest.mark.parametrize(("preset", "substeps"), PENDULUMS)
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid"])
+def test_pendulums_of_every_model_keep_their_energy(model: str, preset: str, substeps: int) -> None:
+    assert 0.95 <= pendulum(model, preset, substeps) <= 1.01
+
+
+@pytest.mark.parametrize("model", ["der", "net", "compact"])
+def test_a_conical_pendulum_keeps_radius_and_energy(model: str) -> None:
+    """A heavy ball on a rope circles at 30 degrees for ten seconds."""
+    length, ball, angle = 1.0, 0.05, math.radians(30.0)
+    down = np.array([math.sin(angle), 0.0, -math.cos(angle)])
+    centre = (length + ball) * down
+    spin = np.array([0.0, 0.0, math.sqrt(GRAVITY / ((length + ball) * math.cos(angle)))])
+    points = straight(length, 10, tuple(down))
+    scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
+    rope = scene.add(Rod.from_points(points, 0.003, undamped("nylon rope")), model, velocity=np.cross(spin, points))
+    scene.pin(rope, "start")
+    bob = scene.add_body(Body(Sphere(ball), mass=5.0, position=centre, velocity=np.cross(spin, centre)))
+    scene.attach(rope, "end", bob)
+    sim = Simulation(scene)
+    first = sim.energies()
+    radii = []
+    for _ in range(240):
+        frame = sim.step_frame()
+        assert frame.report.converged
+        radii.append(math.hypot(*frame.body_position(bob)[:2]))
+    assert np.array(radii) == pytest.approx(centre[0], rel=0.01)
+    assert sim.energies().total == pytest.approx(first.total, abs=0.01 * first.kinetic)
 
 
 # Order in time --------------------------------------------------------------------------------------------------------
@@ -116,13 +156,13 @@ def dropped_tip(model: str, frame_rate: int, substeps: int, seconds: float) -> n
     scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
     points = straight(2.0, 20, (1.0, 0.0, 0.0))
     scene.pin(scene.add(Rod.from_points(points, 0.005, undamped("nylon rope")), model), "start")
-    sim = Simulation(scene, frame_rate, substeps=substeps, integrator=SCHEME)
+    sim = Simulation(scene, frame_rate, substeps=substeps)
     for _ in range(round(frame_rate * seconds)):
         frame = sim.step_frame()
     return frame.positions(0)[-1]
 
 
-@pytest.mark.parametrize("model", ["der", "net"])
+@pytest.mark.parametrize("model", ["der", "compact"])
 def test_a_dropped_rope_is_where_a_fine_solution_has_it(model: str) -> None:
     fine = dropped_tip(model, 24, 64, 1.0)
     for frame_rate in (24, 120):
@@ -136,7 +176,7 @@ def test_a_dropped_rope_converges_at_second_order() -> None:
     assert fitted_order(counts, errors) > 1.8, errors
 
 
-@pytest.mark.parametrize("model", ["der"])
+@pytest.mark.parametrize("model", ["der", "compact", "clothoid"])
 def test_a_spinning_stick_converges_at_second_order(model: str) -> None:
     counts = (4, 8, 16)
     fine = spinning_stick(model, 2.0, 0.5, 64)[1].current().positions(0)
@@ -146,10 +186,25 @@ def test_a_spinning_stick_converges_at_second_order(model: str) -> None:
     assert fitted_order(counts, errors) > 1.8, errors
 
 
+@pytest.mark.parametrize("model", ["der", "net"])
+def test_a_pendulum_converges_at_second_order(model: str) -> None:
+    counts, places = (4, 8, 16, 64), []
+    for count in counts:
+        points = straight(1.0, 40, (math.sin(1.0), 0.0, -math.cos(1.0)))
+        scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
+        scene.pin(scene.add(Rod.from_points(points, 0.005, undamped("nylon rope")), model), "start")
+        sim = Simulation(scene, substeps=count)
+        for _ in range(12):
+            frame = sim.step_frame()
+        places.append(frame.positions(0))
+    errors = [float(np.abs(place - places[-1]).max()) for place in places[:-1]]
+    assert fitted_order(counts[:-1], errors) > 1.8, errors
+
+
 # Momentum -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["der"])
+@pytest.mark.parametrize("model", ["der", "compact", "clothoid"])
 @pytest.mark.parametrize("seconds", [4.0, pytest.param(20.0, marks=pytest.mark.long)])
 def test_a_free_helix_keeps_its_momentum(model: str, seconds: float) -> None:
     turn = np.linspace(0.0, 4.0 * math.pi, 41)
@@ -158,7 +213,7 @@ def test_a_free_helix_keeps_its_momentum(model: str, seconds: float) -> None:
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     spin, flight = np.array([2.0, 1.0, 3.0]), np.array([0.3, -0.2, 0.1])
     scene.add(rod, model, velocity=np.cross(spin, points - points.mean(axis=0)) + flight)
-    sim = Simulation(scene, integrator=SCHEME)
+    sim = Simulation(scene)
     masses = point_masses(rod)
     linear = np.average(sim.current().velocities(0), axis=0, weights=masses)
     angular = angular_momentum(sim, masses)

@@ -14,7 +14,7 @@ from ...describe.model import model_names, model_record
 from ...describe.scene import Entry, Scene
 from ...errors import Array, TendrilError
 from ...maths.geometry.frames import transport, turn
-from ...models.protocol import EdgeDirectors, IterateDirectors, ModelBlock, edge_rows, takes_second_order
+from ...models.protocol import EdgeDirectors, IterateDirectors, ModelBlock, edge_rows, takes_stages
 from .block import BodyBlock
 from .ties import Ties
 
@@ -42,7 +42,6 @@ class Assemblies(NamedTuple):
     of_body: Ints  # (B,)
     of_rod: list[Ints]  # per block (R,); -1: nothing is attached to it
     of_tie: Ints  # (A,)
-    second_order: Flags  # (count,) all of its rods can take such steps
 
 
 def find_places(scene: Scene, blocks: Sequence[ModelBlock], rods: Sequence[tuple[int, int]]) -> tuple[Places, Array]:
@@ -117,11 +116,16 @@ def find_assemblies(places: Places, ties: Ties, blocks: Sequence[ModelBlock], bo
     of = np.full(nodes, -1, dtype=np.int64)
     of[meant] = numbers
     of_rod = [of[len(bodies) + first[k] : len(bodies) + first[k + 1]] for k in range(len(blocks))]
-    second = np.ones(len(used), dtype=np.bool_)
-    for block, numbers_of in zip(blocks, of_rod, strict=True):
-        if not takes_second_order(block):
-            second[numbers_of[numbers_of >= 0]] = False
-    return Assemblies(len(used), of[: len(bodies)], of_rod, of[rods], second)
+    return Assemblies(len(used), of[: len(bodies)], of_rod, of[rods])
+
+
+def supports(assemblies: Assemblies, blocks: Sequence[ModelBlock], scheme: str) -> Flags:
+    """(count,) whether all rods of an assembly can take the stages of a scheme of second order."""
+    found = np.ones(assemblies.number, dtype=np.bool_)
+    for block, numbers in zip(blocks, assemblies.of_rod, strict=True):
+        if not takes_stages(block, scheme):
+            found[numbers[numbers >= 0]] = False
+    return found
 
 
 def softened(scene: Scene) -> list[Entry]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...describe.body import Body
 from ...errors import Array
 from ...models.protocol import Energies
+from ...models.schemes import WHOLE_STEP, Stage
 from ...models.state_of_rods import pack, unpack
 from .rotation import cross_matrix, exponential, logarithm, logarithm_rate, orthonormal
 
@@ -31,7 +32,7 @@ class State(NamedTuple):
     rotation: Array  # (B, 3, 3)
     v: Array  # (B, 3)
     w: Array  # (B, 3) angular velocity, in the world
-    a: Array  # (B, 6) accelerations, to start Newton's method from
+    a: Array  # (B, 6) acceleration, and rate of the angular momentum, at the end of the last stage; zero where not known
 
 
 class Around(NamedTuple):
@@ -69,6 +70,7 @@ class BodyBlock:
         self._saved = State(*(array.copy() for array in self.state))
         self._x, self._v, self._l = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)  # where the stage starts
         self._rotation = rotation.copy()
+        self._l0 = np.zeros_like(x)  # angular momentum at the start of the step
         self._turn = np.zeros_like(x)  # h w
         self.goal = (x.copy(), rotation.copy())  # of the kinematic ones, at the end of the step
 
@@ -122,29 +124,46 @@ class BodyBlock:
         for kept, now in zip(self._saved, self.state, strict=True):
             now[chosen] = kept[chosen]
 
-    def begin(self, chosen: Ints, h: float, at: float) -> None:
-        """A stage of length h from the state, to a guess of where it ends. `at`: the part of the step that is then over;
-        kinematic bodies have gone as much of their way."""
-        x, rotation, v, _w, _a = self.state
-        self._x[chosen], self._v[chosen], self._rotation[chosen] = x[chosen], v[chosen], rotation[chosen]
-        self._l[chosen] = self.momentum()[chosen]
-        self._guess(chosen, h, at)
+    def begin(self, chosen: Ints, h: float, stage: Stage = WHOLE_STEP) -> None:
+        """A stage of length h, to a guess of where it ends: from the state, or in a second stage from the end of the first.
+        Kinematic bodies have gone their part of the way."""
+        if stage.carried > 0.0:
+            self._start_second_stage(chosen, h, stage.carried, stage.explicit)
+        else:
+            self._start_step(chosen, stage.explicit * h)
+        self._guess(chosen, h, stage.end)
 
-    def begin_second_stage(self, chosen: Ints, h: float, ratio: float, at: float) -> None:
-        """From the end of a stage to the next one of the same length, which starts `ratio` h after where the last one did."""
+    def _start_step(self, chosen: Ints, ahead: float) -> None:
+        """From the state, carried `ahead` by its derivatives."""
+        x, rotation, v, w, a = self.state
+        self._l0[chosen] = self.momentum()[chosen]
+        self._x[chosen] = x[chosen] + ahead * v[chosen]
+        self._v[chosen] = v[chosen] + ahead * a[chosen, :3]
+        self._rotation[chosen] = exponential(ahead * w[chosen]) @ rotation[chosen]
+        self._l[chosen] = self._l0[chosen] + ahead * a[chosen, 3:]
+
+    def _start_second_stage(self, chosen: Ints, h: float, carried: float, explicit: float) -> None:
+        """From the end of a stage of the same length."""
         self._end_stage(chosen, h)
-        _x, _rotation, v, w, a = self.state
-        momentum = self.momentum()
-        self._x[chosen] += ratio * h * v[chosen]
-        self._v[chosen] += ratio * h * a[chosen, :3]
-        self._rotation[chosen] = exponential(ratio * h * w[chosen]) @ self._rotation[chosen]
-        self._l[chosen] += ratio * (momentum[chosen] - self._l[chosen])
-        self._guess(chosen, h, at)
+        x, rotation, v, w, _a = self.state
+        x0, r0, v0, before = self._saved.x[chosen], self._saved.rotation[chosen], self._saved.v[chosen], self._x[chosen]
+        if explicit > 0.0:  # BDF2: beyond where the first stage ended, along the way that it went from the start
+            turned = logarithm(rotation[chosen] @ np.swapaxes(r0, 1, 2))
+            self._rotation[chosen] = exponential(explicit * turned) @ rotation[chosen]
+        else:
+            self._rotation[chosen] = exponential(carried * h * w[chosen]) @ self._rotation[chosen]
+        momentum, start, speed = self.momentum()[chosen], self._l[chosen], self._v[chosen]
+        self._x[chosen] = before + carried * (x[chosen] - before) + explicit * (before - x0)
+        self._v[chosen] = speed + carried * (v[chosen] - speed) + explicit * (speed - v0)
+        self._l[chosen] = start + carried * (momentum - start) + explicit * (start - self._l0[chosen])
 
     def _guess(self, chosen: Ints, h: float, at: float) -> None:
-        x, rotation, _v, w, a = self.state
+        x, rotation, _v, _w, a = self.state
         x[chosen] = self._x[chosen] + h * (self._v[chosen] + h * a[chosen, :3])
-        self._turn[chosen] = h * (w[chosen] + h * a[chosen, 3:])
+        momentum, gain = self._l[chosen], h * a[chosen, 3:]
+        small = np.linalg.norm(gain, axis=1) < 0.5 * np.linalg.norm(momentum, axis=1)  # else it comes from an impact
+        spun = np.linalg.solve(self.world_inertia()[chosen], (momentum + gain * small[:, None])[..., None])[..., 0]
+        self._turn[chosen] = h * spun
         rotation[chosen] = exponential(self._turn[chosen]) @ self._rotation[chosen]
         led = chosen[self.kinematic[chosen]]
         if len(led):
@@ -191,11 +210,21 @@ class BodyBlock:
 
     def _end_stage(self, chosen: Ints, h: float) -> None:
         x, _, v, w, a = self.state
-        before = w[chosen].copy()
         v[chosen] = (x[chosen] - self._x[chosen]) / h
         w[chosen] = self._turn[chosen] / h
         a[chosen, :3] = (v[chosen] - self._v[chosen]) / h
-        a[chosen, 3:] = np.where(np.abs(w[chosen] - before) < 0.5 * np.abs(before), (w[chosen] - before) / h, 0.0)
+        a[chosen, 3:] = (self.momentum()[chosen] - self._l[chosen]) / h
+
+    def accelerate_freely(self, chosen: Ints, around: Around) -> None:
+        """Sets the accelerations of bodies on which nothing but gravity, damping and air acts."""
+        slow = self.damping[chosen] + around.drag
+        falling = around.gravity + around.drag * around.wind - slow[:, :1] * self.state.v[chosen]
+        self.state.a[chosen] = np.concatenate([falling, -slow[:, 1:] * self.momentum()[chosen]], axis=1)
+
+    def restore_with_acceleration(self, chosen: Ints, state: State) -> None:
+        """Puts bodies back to a copy of the state, but for the accelerations."""
+        for name in ("x", "rotation", "v", "w"):
+            getattr(self.state, name)[chosen] = getattr(state, name)[chosen]
 
     def finish(self, chosen: Ints, h: float) -> None:
         """Accepts the iterate."""

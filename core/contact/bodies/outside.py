@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # the add-on reads this file before kernels are loaded
 
 Flags = NDArray[np.bool_]
 
+NOTICEABLE = 0.05  # of the acceleration, or of 1 rad/s2
 # The spring and the damper, in units of mass and step: what a difference between the two positions, and its change, asks for.
 SPRING, DAMPER = 0.15, 0.5
 MEMORY = 0.95  # of what is known of directions that nothing acted along in this step
@@ -89,7 +90,14 @@ class Outside:
         self._start()
 
     def _state(self) -> tuple[Array, ...]:
-        return (*self._there, self._gap, self._widening, self._block.backing, *self._block.came_from)
+        return (
+            *self._there,
+            self._gap,
+            self._widening,
+            self._block.backing,
+            *self._block.came_from,
+            self._steps.disturbed,
+        )
 
     def pack_state(self, out: Array) -> None:
         out[0] = self._exchanges
@@ -135,6 +143,7 @@ class Outside:
             given = np.concatenate([told.velocity - expected, told.angular_velocity - spin], axis=1) / h
             block.came_from[0][:], block.came_from[1][:] = block.state.x, block.state.rotation
             self._take(h, led, given + _answers(mass, inertia, backed))
+            self._note_disturbances(given, gained, gravity)
             self._lean(given, applied, _answers(mass, inertia, applied), block.mass * (blurred / h**2) ** 2)
             self._there = told
             self._compare(h, ~led & ~block.kinematic)
@@ -155,6 +164,13 @@ class Outside:
         w[which] += more_w
         x[which] += 0.5 * h * more_v
         rotation[which] = orthonormal(exponential(0.5 * h * more_w) @ rotation[which])
+
+    def _note_disturbances(self, given: Array, gained: Array, gravity: Array) -> None:
+        """Which bodies the engine has accelerated noticeably: the step after must not go on with the old accelerations."""
+        norm = np.linalg.norm
+        pushed = norm(given[:, :3], axis=1) > NOTICEABLE * (norm(gained[:, :3], axis=1) + norm(gravity))
+        turned = norm(given[:, 3:], axis=1) > NOTICEABLE * (norm(gained[:, 3:], axis=1) + 1.0)
+        self._steps.disturbed[:] = pushed | turned
 
     def _lean(self, given: Array, applied: Array, moved: Array, least: Array) -> None:
         """Learns how heavy bodies are for rods that push them against something: `applied` would have accelerated them by `moved`,

@@ -100,7 +100,8 @@ class SimulatedBodies:
         """`rods` are block and number there of each rod of the scene."""
         self._described, self._blocks = scene.bodies, blocks
         self.block = BodyBlock(scene.bodies)
-        self.steps = BodySteps(scene, self.block, blocks, rods, integrator != "backward euler", tolerance)
+        scheme = integrator if integrator in ("backward euler", "sdirk2") else "tr-bdf2"
+        self.steps = BodySteps(scene, self.block, blocks, rods, scheme, tolerance)
         self.motion = BodyMotion(scene.bodies)
         rods_mass = sum(float((entry.rod.mass_per_length * entry.rod.rest_lengths).sum()) for entry in scene.entries)
         self.outside = None if engine is None else Outside(engine, self.block, self.steps, rods_mass)

@@ -1,8 +1,8 @@
 """Steps of bodies, and of the rods that are attached to them.
 
 Rods and bodies that hang together make an assembly, and are solved for together: Newton's method on all of their unknowns and the
-forces of their ties. The integrator is that of the rods; where a step does not converge it is taken by backward Euler, then in
-halves.
+forces of their ties. The integrator is that of the rods; where a step does not converge it is taken in halves, short ones by
+backward Euler.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ...describe.attachment import Attachment
 from ...describe.scene import Scene
 from ...errors import Array
-from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_second_order
-from ...models.schemes import SDIRK2, TABLE
-from .attached import Edges, find_assemblies, find_places, make_ties
+from ...models.protocol import CarriesBodies, ModelBlock, Pushes, Work, takes_stages
+from ...models.schemes import BACKWARD_EULER, NUMBER, SDIRK2, START, TABLE, WHOLE_STEP, Scheme, Stage, stages_of
+from .attached import Edges, find_assemblies, find_places, make_ties, supports
 from .block import Around, BodyBlock
 from .system import Selection, TiedSystem, select
 from .ties import Conditions, measure
@@ -27,7 +27,11 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Place = Callable[[float], None]  # sends what is prescribed to where it is at a part of the step
 
-SECOND_ORDER = TABLE[SDIRK2]
+FIRST_ORDER = TABLE[BACKWARD_EULER]
+WITHOUT_HISTORY = TABLE[
+    SDIRK2
+]  # for bodies whose speed an engine changes: the last acceleration tells nothing of the next step
+FALL_BACK_LEVEL = 2  # halvings from which on a step that fails is tried by backward Euler
 MOST_ITERATIONS = 25
 MOST_HALVINGS = 8
 MOST_TURN = 0.5  # rad in a step of a body: faster ones take several
@@ -45,10 +49,10 @@ class BodySteps:
         bodies: BodyBlock,
         blocks: Sequence[ModelBlock],
         rods: Sequence[tuple[int, int]],
-        second_order: bool,
+        scheme: str,
         tolerance: float,
     ) -> None:
-        """`rods` are block and number there of each rod of the scene."""
+        """`rods` are block and number there of each rod of the scene. `scheme`: "tr-bdf2", "sdirk2" or "backward euler"."""
         self._bodies, self._blocks, self._tolerance = bodies, blocks, tolerance
         self.places, at = find_places(scene, blocks, rods)
         self.edges = Edges(self.places, blocks)
@@ -56,8 +60,11 @@ class BodySteps:
         self.edges.fetch()
         edges = (self.edges.start, self.edges.end, self.edges.director)
         self.ties = make_ties(scene.attachments, bodies, edges, at)
+        self._scheme = TABLE[NUMBER[scheme]]
         self.assemblies = find_assemblies(self.places, self.ties, blocks, bodies)
-        self._second_order = self.assemblies.second_order & second_order
+        self._second_order = supports(self.assemblies, blocks, scheme)
+        self._without_history = supports(self.assemblies, blocks, WITHOUT_HISTORY.name)
+        self.disturbed = np.zeros(len(bodies))  # 1: something else has changed the body's speed since the last step
         self.system = TiedSystem(blocks, self.places)
         count = len(scene.attachments)
         self.forces = np.zeros((count, 6))  # of the ties' conditions, on bodies
@@ -74,9 +81,9 @@ class BodySteps:
         self._unit = bodies.size.copy()
         drawn = [float(scene.entries[one.rod].rod.rest_lengths[one.edge]) for one in scene.attachments]
         np.minimum.at(self._unit, self.ties.body, np.array(drawn))
-        tied = np.zeros(len(bodies), dtype=np.bool_)
-        tied[self.ties.body] = True
-        self._small = np.where(tied, OF_TIED_BODIES, OF_OTHER_BODIES)  # rad
+        self._tied = np.zeros(len(bodies), dtype=np.bool_)
+        self._tied[self.ties.body] = True
+        self._small = np.where(self._tied, OF_TIED_BODIES, OF_OTHER_BODIES)  # rad
         self._unit *= self._small
         self._selections: dict[bytes, Selection] = {}
         self.impulse = np.zeros((len(bodies), 6))  # of the ties since it was last set to zero, N s and N m s
@@ -105,6 +112,10 @@ class BodySteps:
         if self._elsewhere[self.assemblies.of_tie[tie]]:
             return False
         self.ties.conditions[tie], self.unused[tie], self.forces[tie] = 0, 1.0, 0.0
+        self._bodies.state.a[self.ties.body[tie]] = 0.0
+        block = self._blocks[self.places.block[tie]]
+        if takes_stages(block, self._scheme.name):
+            self._more(self.places.block[tie]).forget_acceleration(int(self.places.rod[tie]))
         return True
 
     def elsewhere(self) -> Flags:
@@ -141,7 +152,7 @@ class BodySteps:
         failed = which & (wanted > level)
         trying = which & ~failed
         if trying.any():
-            failed |= self._try(trying, h)
+            failed |= self._try(trying, h, level)
         if not failed.any():
             return
         if level == MOST_HALVINGS:
@@ -155,47 +166,90 @@ class BodySteps:
         self._place(end)
         self._advance(failed, 0.5 * h, middle, end, level + 1, wanted)
 
-    def _try(self, which: Flags, h: float) -> Flags:
+    def _try(self, which: Flags, h: float, level: int = FALL_BACK_LEVEL) -> Flags:
         """Returns those for which it did not work out; these are back where they were."""
-        second = which & self._second_order & (not self._calm)
-        failed = self._attempt(second, h, True) if second.any() else np.zeros_like(which)
-        self._work = self._work + Work(fallbacks=int(failed.sum()))
-        first = which & (failed | ~second)
-        if first.any():
-            failed = self._attempt(first, h, False)
-            self._work = self._work + Work(halvings=int(failed.sum()))
+        disturbed = np.zeros_like(which)
+        disturbed[self.assemblies.of_body[self.disturbed > 0.0]] = True
+        second = which & self._second_order & ~disturbed & (not self._calm)
+        if second.any() and self._scheme.explicit:
+            second &= ~self._estimate_accelerations(second, h)
+        failed = self._attempt(second, h, self._scheme) if second.any() else np.zeros_like(which)
+        halved = failed & (level < FALL_BACK_LEVEL)
+        other = which & self._without_history & disturbed & (not self._calm)
+        if other.any() and self._scheme is not FIRST_ORDER:
+            failed |= self._attempt(other, h, WITHOUT_HISTORY)
+            second |= other
+        first = which & (failed | ~second) & ~halved
+        self._work = self._work + Work(fallbacks=int((failed & ~halved).sum()))
+        failed = self._attempt(first, h, FIRST_ORDER) if first.any() else np.zeros_like(which)
+        failed |= halved
+        self._work = self._work + Work(halvings=int(failed.sum()))
         return failed
 
-    def _attempt(self, which: Flags, h: float, second_order: bool) -> Flags:
-        chosen, bodies = self.selection(which), self._bodies
-        stage, at = (SECOND_ORDER.length * h, SECOND_ORDER.ends[0]) if second_order else (h, 1.0)
-        carried = SECOND_ORDER.carried[1][0]
+    def _estimate_accelerations(self, which: Flags, h: float) -> Flags:
+        """Where the accelerations at the start of the step are not known, estimates them by two short backward Euler steps. Returns
+        the assemblies for which these did not converge."""
+        bodies, tolerance = self._bodies, self._tolerance
+        unknown = ~bodies.state.a.any(axis=1) & ~bodies.kinematic
+        bodies.accelerate_freely(np.flatnonzero(unknown & ~self._tied), self._around)
+        missing = np.zeros_like(which)
+        missing[self.assemblies.of_body[unknown & self._tied]] = True
+        for number, rods in self.selection(which).rods:
+            missing[self.assemblies.of_rod[number][rods[~self._more(number).knows_acceleration(rods)]]] = True
+        missing &= which
+        if not missing.any():
+            return missing
+        chosen, failed = self.selection(missing), np.zeros_like(which)
+        before = [self._blocks[number].copy(rods) for number, rods in chosen.rods]
+        kept, forces = type(bodies.state)(*(array.copy() for array in bodies.state)), self.forces.copy()
+        self._tolerance = START * START * tolerance
+        for k in (1, 2):
+            self._save(chosen)
+            self._begin(chosen, START * h, Stage(k * START))
+            failed |= self._minimise(chosen, START * h) & missing
+            for number, rods in chosen.rods:
+                self._more(number).finish(rods, False, True)
+            bodies.finish(chosen.bodies, START * h)
+        self._tolerance = tolerance
+        for (number, rods), state in zip(chosen.rods, before, strict=True):
+            self._more(number).restore_with_acceleration(rods, state)
+        bodies.restore_with_acceleration(chosen.bodies, kept)
+        self.forces[:] = forces
+        if failed.any():
+            bodies.state.a[self.selection(failed).bodies] = 0.0
+        return failed
+
+    def _save(self, chosen: Selection) -> None:
         for number, rods in chosen.rods:
             self._blocks[number].save(rods)
-        bodies.save(chosen.bodies)
+        self._bodies.save(chosen.bodies)
         self._kept[chosen.ties] = self.forces[chosen.ties]
         self.edges.begin()
+
+    def _begin(self, chosen: Selection, h: float, stage: Stage) -> None:
         for number, rods in chosen.rods:
-            if second_order:
-                self._more(number).begin_stage(rods, stage, self._around.air_density, at)
+            if stage == WHOLE_STEP:
+                self._blocks[number].begin(rods, h, self._around.air_density)
             else:
-                self._blocks[number].begin(rods, stage, self._around.air_density)
-        bodies.begin(chosen.bodies, stage, at)
-        failed = self._minimise(chosen, stage) & which
-        self._impulse[chosen.ties] = (h - stage if second_order else h) * self._wrenches(chosen)
-        if second_order:
-            for number, rods in chosen.rods:
-                self._more(number).begin_second_stage(rods, carried)
-            bodies.begin_second_stage(chosen.bodies, stage, carried, 1.0)
-            failed |= self._minimise(chosen, stage) & which
-            self._impulse[chosen.ties] += stage * self._wrenches(chosen)
+                self._more(number).begin(rods, h, self._around.air_density, stage=stage)
+        self._bodies.begin(chosen.bodies, h, stage)
+
+    def _attempt(self, which: Flags, h: float, scheme: Scheme) -> Flags:
+        chosen, bodies = self.selection(which), self._bodies
+        length, failed = scheme.length * h, np.zeros_like(which)
+        self._save(chosen)
+        self._impulse[chosen.ties] = 0.0
+        for stage in stages_of(scheme):
+            self._begin(chosen, length, stage)
+            failed |= self._minimise(chosen, length) & which
+            self._impulse[chosen.ties] += (length if stage.end == 1.0 else h - length) * self._wrenches(chosen)
         good = self.selection(which & ~failed)
         for number, rods in good.rods:
-            if takes_second_order(self._blocks[number]):
+            if takes_stages(self._blocks[number], self._scheme.name):
                 self._more(number).finish(rods, False, True)
             else:
                 self._blocks[number].finish(rods)
-        bodies.finish(good.bodies, stage)
+        bodies.finish(good.bodies, length)
         np.add.at(self.impulse, self.ties.body[good.ties], self._impulse[good.ties])
         if failed.any():
             self._recall(self.selection(failed))
@@ -216,7 +270,7 @@ class BodySteps:
         for number, rods in chosen.rods:
             self._blocks[number].begin(rods, h, self._around.air_density, True)
             self._blocks[number].finish(rods, True)
-        self._bodies.begin(chosen.bodies, h, 1.0)
+        self._bodies.begin(chosen.bodies, h)
         led = chosen.bodies[self._bodies.kinematic[chosen.bodies]]
         self._bodies.finish(led, h)
         self._bodies.rollback(chosen.free)

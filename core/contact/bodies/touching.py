@@ -96,7 +96,7 @@ class TouchingBodies:
         block.rollback(chosen)
         block.state.a[chosen] = 0.0
         start = block.state.x[chosen].copy(), block.state.rotation[chosen].copy()
-        block.begin(chosen, h, 1.0)
+        block.begin(chosen, h)
         free = chosen[~block.kinematic[chosen]]
         for _ in range(MOST_ITERATIONS):
             residual, matrix = block.linearise(free, h, around)

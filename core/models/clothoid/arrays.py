@@ -54,6 +54,8 @@ class State(NamedTuple):
     root: Array  # (R, 3) m
     frame: Array  # (R, 3, 3) of the root
     rate: Array  # (V,) generalized velocities
+    acceleration: Array  # (V,) generalized accelerations at the end of the last step
+    consistent: Array  # (R,) 1: these accelerations belong to the state; 0: they are not known
     x: Array  # (S, 4) m and rad, of the sample points
     v: Array  # (S, 3) m/s
     director: Array  # (S, 3) of the edges
@@ -73,7 +75,7 @@ class Forces(NamedTuple):
     loaded: Flags  # (R,) whether any force acts on sample points
     drag: Array  # (S, 6) kg/s
     wind: Array  # (3,) m/s
-    drag_rate: Array  # (1,) 1/s
+    drag_rate: Array  # (R,) 1/s
 
 
 class Stage(NamedTuple):
@@ -91,7 +93,8 @@ class Geometry(NamedTuple):
     """Geometry of the current Newton iterate. Angles are relative to frames transported from the start of the step."""
 
     x: Array  # (G, 4)
-    v: Array  # (G, 4) only valid where it was computed
+    v: Array  # (G, 4) only valid where it was computed; likewise a
+    a: Array  # (G, 4)
     frame: Array  # (G, 3, 3)
     sample_frame: Array  # (S, 3, 3)
     tangent0: Array  # (G, 3)
@@ -156,6 +159,7 @@ class Scratch(NamedTuple):
     frame: Array  # (1, 3, 3)
     force: Array  # (P, 4)
     acting: Array  # (P, 3)
+    momentum: Array  # (3, 6) at the start of a step, as its stages change it, and of the points
     tail: Array  # (G + 1, 12) sums of forces, and of forces times positions, beyond each point
 
 
@@ -200,7 +204,7 @@ def make_scratch(points: int, unknowns: int) -> Scratch:
     zeros = zeros_of(
         Scratch, (n,), sums=(COLUMNS,), phi=(3, n), psi=(3, n), jacobian=(points, 6, n), rows=(4 * points * n,), matrix=(n, n),
         second=(n, n), kappa=(n // 3 - 2, 3), root=(1, 3), frame=(1, 3, 3), force=(points, 4), acting=(points, 3),
-        tail=(points + 1, 12),
+        momentum=(3, 6),         tail=(points + 1, 12),
     )  # fmt: skip
     return zeros._replace(terms=terms, derivatives=derivatives)
 

@@ -10,7 +10,7 @@ from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors
-from ..protocol import WHOLE, Energies, Pushes, Work, in_one_piece
+from ..protocol import WHOLE, Energies, FreeSteps, Pushes, Work, in_one_piece
 from ..report import take_work
 from ..schemes import BACKWARD_EULER, NUMBER
 from ..state_of_rods import pack, unpack
@@ -146,8 +146,11 @@ class ClothoidBlock(CoupledSteps):
 
     def release(self, hold: int) -> bool:
         """Releases a hold permanently: the root continues with the velocity of its prescribed motion."""
-        rods, r = self.arrays.rods, int(self._hold_rods[hold])
+        rods, state, r = self.arrays.rods, self.arrays.state, int(self._hold_rods[hold])
         self._holds[hold] = None
+        if np.linalg.norm(state.root[r] - self.arrays.holds.position[1, r]) < 1e-6 * rods.spacing[r]:
+            # The reaction force ends abruptly. A state from after the release keeps its accelerations.
+            state.consistent[r] = 0.0
         rods.held_position[r], rods.held_frame[r] = False, False
         for other in self._holds:
             if other is not None and other[0] == r:
@@ -160,26 +163,17 @@ class ClothoidBlock(CoupledSteps):
         self.arrays.forces.gravity[:] = gravity * (share if len(share) == 1 else share[self.sample_start[:-1]])
         self._sample_weight[:] = out
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         self._place_grown()  # only now, because contact needs the previous positions; growth causes no drag
         b = self.arrays
         # Gravity acts along the whole curve (by series or Gauss points), not at the sample points.
-        b.forces.load[:] = point_forces - self._sample_weight
-        b.forces.wind[:] = wind
-        b.forces.drag_rate[0] = drag_rate
-        self._h = h
-        scheme = BACKWARD_EULER if calm else self._scheme
-        self._run(Step(h, count, scheme, air_density, self._tolerance), self._none if skip is None else skip)
+        b.forces.load[:] = steps.forces - self._sample_weight
+        b.forces.wind[:] = steps.wind
+        b.forces.drag_rate[:] = steps.drag_rate
+        self._h = steps.h
+        scheme = BACKWARD_EULER if steps.calm else self._scheme
+        step = Step(steps.h, steps.number, scheme, steps.air_density, self._tolerance)
+        self._run(step, self._none if steps.skip is None else steps.skip)
 
     def _run(self, step: Step, skip: Flags) -> None:
         self._apply_growth()
@@ -277,8 +271,8 @@ class ClothoidBlock(CoupledSteps):
 
     def stop(self) -> None:
         state = self.arrays.state
-        for speeds in (state.rate, state.v):
-            speeds[:] = 0.0
+        for motion in (state.rate, state.v, state.acceleration, state.consistent):
+            motion[:] = 0.0
         self._measured = False
 
     def disturb(self, size: float) -> None:
@@ -287,6 +281,7 @@ class ClothoidBlock(CoupledSteps):
         lengths = np.add.reduceat(b.state.length, b.nodes.element_start[:-1])
         scale = np.repeat(size * b.rods.spacing / lengths**2, np.diff(b.nodes.start))
         b.state.kappa[:] += np.random.default_rng(0).uniform(-1.0, 1.0, b.state.kappa.shape) * scale[:, None]
+        b.state.consistent[:] = 0.0
         place_rods(b, self._scratch[0], 0, self._rods)
         self._measured = False
         self._jacobian_current = False

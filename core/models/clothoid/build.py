@@ -144,13 +144,13 @@ def _shapes(rod: Rod, wanted: Elements | None) -> Shapes:
             return leading, leading.kappa, leading.turns
         other = _rotated(start, leading.turns + rod.twist * _middles(arcs) if rest else leading.turns)
         if rest is not None:
-            return fit(other, arcs, count, degree, free_frame=False), leading.kappa, leading.turns
-        straight = _rotated(
-            make_polyline(_straight(start, arcs), start.directors[0]), leading.turns - rod.twist * _middles(arcs)
-        )
+            found = fit(other, arcs, count, degree, free_frame=False)
+            return found, leading.kappa, leading.turns + found.turns
+        untwisted = leading.turns - rod.twist * _middles(arcs)  # from the directors with the rod's twist to the curve's
+        straight = _rotated(make_polyline(_straight(start, arcs), start.directors[0]), untwisted)
         natural = fit(straight, arcs, count, degree, free_frame=False).kappa
         natural[:, 1:] = 0.0
-        return leading, natural, leading.turns
+        return leading, natural, untwisted
 
     if wanted is not None and wanted.count is not None:
         found = fitted(min(wanted.count, MOST_ELEMENTS))

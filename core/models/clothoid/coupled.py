@@ -11,18 +11,17 @@ from ..protocol import Pushes
 from .arrays import Arrays, Coupled, Scratch, State
 from .kinematics import is_held, unknowns_of
 from .measures import AT_REST, SECANTS, measure, update_tension
+from .newton import save_base, step_from_base
 from .potential import evaluate_stage
 from .rates import rates_from_secants, turn_rate
 from .roots import place_root, shift_root
 from .samples import place_samples, sample_jacobian, update_samples
+from .stages import LARGEST_EXTRAPOLATION
 from .stepping import (
-    LARGEST_EXTRAPOLATION,
     copy_state,
-    save_base,
     set_edge_reference,
     set_point_reference,
     start_from_secants,
-    step_from_base,
     update_forces,
 )
 
@@ -317,6 +316,7 @@ def finish_rods(
     for k in range(begin, stop):
         r = chosen[k]
         rates_from_secants(b, scratch, r, h, False)
+        b.state.consistent[r] = 0.0  # contact forces need not persist
         if creep:
             for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):
                 b.state.rate[i] = 0.0

@@ -98,7 +98,7 @@ class CoupledSteps:
         b, each = self.arrays, np.arange(self._rods + 1)
         return [
             b.nodes.element_start, b.nodes.start, b.nodes.start, each, each, b.rods.vector_start,
-            b.samples.start, b.samples.start, b.samples.start, b.samples.start,
+            b.rods.vector_start, each, b.samples.start, b.samples.start, b.samples.start, b.samples.start,
         ]  # fmt: skip
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:

@@ -23,6 +23,7 @@ RIDGE = 1e-9  # weight of the initial guess relative to the drawn positions, whi
 # long elements would diverge.
 EARLY_FACTOR = 1e4
 MOST_ITERATIONS = 40
+STRAIGHT = 0.05  # rad: a rod whose largest curvature turns it by less over its length has no direction of bending
 
 
 class Polyline(NamedTuple):
@@ -122,10 +123,12 @@ def _guess(shape: Polyline, s: Array, n: int, degree: int, free_frame: bool) -> 
     k0, k1, k2 = twist[1:] / inner, np.einsum("ij,ij->i", binormal, one), np.einsum("ij,ij->i", binormal, two)
     at = s[1:-1]
     if free_frame:
-        # Rotate the frame so that the curve bends towards the first director: curvature 1 vanishes, and torsion becomes twist.
+        # Rotate the frame so that the curve bends towards the first director: curvature 1 vanishes, and torsion becomes
+        # twist. The frame of a straight rod would follow round-off, and its twist would make affine curvatures a bad
+        # approximation of any bending.
         bent = np.hypot(k1, k2)
         known = bent > 0.05 * max(float(bent.max()), 1e-300)
-        if known.sum() >= 2:
+        if known.sum() >= 2 and bent.max() * s[-1] > STRAIGHT:
             angle = np.interp(at, at[known], np.unwrap(np.arctan2(-k1[known], k2[known])))
             k0 = k0 + np.gradient(angle, at)
             k1, k2 = np.zeros_like(k1), bent

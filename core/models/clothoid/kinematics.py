@@ -14,16 +14,20 @@ from ...errors import Array
 from ...maths.linalg.small import get3
 from .arrays import Nodes, Points, Rods, Scratch, State
 from .series import (
+    ACCELERATIONS,
     COLUMNS,
     FRAME,
+    FRAME_ACCELERATION,
     MOTION,
     PLACE,
+    PLACE_ACCELERATION,
     PLACE_RATE,
     ROTATION,
     SPEEDS,
     affine_at,
     evaluate,
     expand,
+    expand_accelerations,
     expand_modes,
     expand_rates,
     next_piece,
@@ -145,13 +149,16 @@ def _propagate_modes(
 def lay_out_moving(
     rods: Rods, nodes: Nodes, state: State, points: Points, scratch: Scratch, r: int, place: Array, frame: Array,
     speed: Array,
+    acceleration: Array, accelerated: bool,
 ) -> None:  # fmt: skip
     """Like `lay_out`, and the velocities (P, 3) at the state's rates; a fourth column, if there is one, is the spin about the
-    tangent. Two more series suffice, which is cheaper than a mode for each unknown."""
+    tangent. Two more series suffice, which is cheaper than a mode for each unknown. If `accelerated`, also the accelerations
+    (P, 4) at the state's generalized accelerations."""
     kappa, rate, length, element, fraction = state.kappa, state.rate, state.length, points.element, points.fraction
+    second = state.acceleration
     first_element, first_node, at = nodes.element_start[r], nodes.start[r], rods.vector_start[r]
     end, affine, spins = points.start[r + 1], rods.degree[r], speed.shape[1] > 3
-    c, out = scratch.terms, scratch.sums
+    c, out, columns = scratch.terms, scratch.sums, ACCELERATIONS if accelerated else SPEEDS
     wx, wy, wz = rate[at + TURN], rate[at + TURN + 1], rate[at + TURN + 2]
     for i in range(3):
         c[0, PLACE + i], c[0, PLACE_RATE + i] = state.root[r, i], rate[at + SHIFT + i]
@@ -161,6 +168,13 @@ def lay_out_moving(
         c[0, ROTATION + j] = wy * z - wz * y
         c[0, ROTATION + 3 + j] = wz * x - wx * z
         c[0, ROTATION + 6 + j] = wx * y - wy * x
+        if accelerated:
+            u, v, w = c[0, ROTATION + j], c[0, ROTATION + 3 + j], c[0, ROTATION + 6 + j]
+            ax, ay, az = second[at + TURN], second[at + TURN + 1], second[at + TURN + 2]
+            c[0, FRAME_ACCELERATION + j] = ay * z - az * y + wy * w - wz * v
+            c[0, FRAME_ACCELERATION + 3 + j] = az * x - ax * z + wz * u - wx * w
+            c[0, FRAME_ACCELERATION + 6 + j] = ax * y - ay * x + wx * v - wy * u
+            c[0, PLACE_ACCELERATION + j] = second[at + SHIFT + j]
     p = points.start[r]
     for e in range(first_element, nodes.element_start[r + 1]):
         a = first_node + e - first_element
@@ -177,12 +191,22 @@ def lay_out_moving(
             tt = tau * tau
             k, g = scaled(now, tau), scaled(slope, tt)
             count = expand(k, g, tau, c)
-            u = scaled(affine_at(first_rate, rise, sigma), tau)
-            expand_rates(k, g, u, scaled(rise, tt), tau, c, count)
+            u, v = scaled(affine_at(first_rate, rise, sigma), tau), scaled(rise, tt)
+            expand_rates(k, g, u, v, tau, c, count)
+            if accelerated:
+                x = (second[rb] - second[ra]) / span
+                y = (second[rb + 1] - second[ra + 1]) / span
+                z = (second[rb + 2] - second[ra + 2]) / span
+                w = (
+                    tau * (second[ra] + sigma * x),
+                    tau * (second[ra + 1] + sigma * y),
+                    tau * (second[ra + 2] + sigma * z),
+                )
+                expand_accelerations(k, g, u, v, w, (tt * x, tt * y, tt * z), tau, c, count)
             begin, share = sigma / span, tau / span
             while p < end and element[p] == e and (last or fraction[p] <= begin + share):
-                evaluate(c, count, min((fraction[p] - begin) / share, 1.0), SPEEDS, out)
-                spin = 0.0
+                evaluate(c, count, min((fraction[p] - begin) / share, 1.0), columns, out)
+                spin, spinning = 0.0, 0.0
                 for i in range(3):
                     place[p, i], speed[p, i] = out[PLACE + i], out[PLACE_RATE + i]
                     spin += out[FRAME + 3 * i + 2] * out[ROTATION + 3 * i + 1]
@@ -190,8 +214,14 @@ def lay_out_moving(
                         frame[p, i, j] = out[FRAME + 3 * i + j]
                 if spins:
                     speed[p, 3] = spin
+                if accelerated:
+                    for i in range(3):
+                        acceleration[p, i] = out[PLACE_ACCELERATION + i]
+                        spinning += out[ROTATION + 3 * i + 2] * out[ROTATION + 3 * i + 1]
+                        spinning += out[FRAME + 3 * i + 2] * out[FRAME_ACCELERATION + 3 * i + 1]
+                    acceleration[p, 3] = spinning
                 p += 1
-            sum_terms(c, count, SPEEDS, out)
-            for m in range(SPEEDS):
+            sum_terms(c, count, columns, out)
+            for m in range(columns):
                 c[0, m] = out[m]
             sigma += tau

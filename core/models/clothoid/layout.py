@@ -67,8 +67,9 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
 
     def state() -> State:
         zeros = zeros_of(
-            State, (s, 3), length=(e,), natural=(k, 3), kappa=(k, 3), root=(rods, 3), rate=(v,), x=(s, 4), tension=(s,)
-        )
+            State, (s, 3), length=(e,), natural=(k, 3), kappa=(k, 3), root=(rods, 3), rate=(v,), acceleration=(v,),
+            consistent=(rods,), x=(s, 4), tension=(s,),
+        )  # fmt: skip
         return zeros._replace(frame=np.tile(np.eye(3), (rods, 1, 1)))
 
     started = state()
@@ -94,7 +95,7 @@ def make_arrays(layouts: list[RodLayout]) -> Arrays:
         state=started,
         saved=state(),
         holds=Holds(zeros(2, rods, 3), np.tile(np.eye(3), (2, rods, 1, 1))),
-        forces=Forces(zeros(rods, 3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(1)),
+        forces=Forces(zeros(rods, 3), zeros(s, 3), np.zeros(rods, dtype=np.bool_), zeros(s, 6), zeros(3), zeros(rods)),
         stage=make_stage(len(gauss.element), started),
         geometry=make_geometry(len(gauss.element), s),
         log=Log(zeros(rods, 4), zeros(rods, 5)),
@@ -112,7 +113,7 @@ def make_stage(gauss: int, state: State) -> Stage:
 def make_geometry(gauss: int, samples: int) -> Geometry:
     g, s = gauss, samples
     return zeros_of(
-        Geometry, (g, 3), x=(g, 4), v=(g, 4), frame=(g, 3, 3), sample_frame=(s, 3, 3), edge0=(s, 3),
+        Geometry, (g, 3), x=(g, 4), v=(g, 4), a=(g, 4), frame=(g, 3, 3), sample_frame=(s, 3, 3), edge0=(s, 3),
         edge_director0=(s, 3), x0=(g, 4),
     )  # fmt: skip
 

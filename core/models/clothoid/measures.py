@@ -26,8 +26,8 @@ SHARES = _shares()
 
 @part
 def measure(b: Arrays, scratch: Scratch, r: int) -> None:
-    """Writes the energies of the rod's state."""
-    update_points(b, scratch, r)
+    """Writes the energies of the rod's state, and updates the Gauss points with their velocities and accelerations."""
+    update_points(b, scratch, r, b.state.consistent[r] > 0.0)
     gauss, nodes, v, x, mass, k = b.gauss, b.nodes, b.geometry.v, b.geometry.x, b.gauss.mass, b.nodes.stiffness
     kinetic, height, bend, twist = 0.0, 0.0, 0.0, 0.0
     for p in range(gauss.start[r], gauss.start[r + 1]):

@@ -110,7 +110,7 @@ def evaluate_stage(
     measure_turns(b, r)
     first, end = gauss.start[r], gauss.start[r + 1]
     x, frame, t0, mass, element = geometry.x, geometry.frame, geometry.tangent0, gauss.mass, gauss.element
-    x_star, v_star, gravity, rate = stage.x, stage.v, forces.gravity[r], forces.drag_rate[0]
+    x_star, v_star, gravity, rate = stage.x, stage.v, forces.gravity[r], forces.drag_rate[r]
     ih = 1.0 / h
     hh = ih * ih
     low = BEND if rods.held_position[r] and rods.held_frame[r] else 0

@@ -14,10 +14,10 @@ SMALL_TURN = 0.5  # rad, rotation within a step below which difference quotients
 
 
 @part
-def update_points(b: Arrays, scratch: Scratch, r: int) -> None:
-    """Positions and velocities of the Gauss points from the generalized ones."""
-    geometry = b.geometry
-    lay_out_moving(b.rods, b.nodes, b.state, b.gauss, scratch, r, geometry.x, geometry.frame, geometry.v)
+def update_points(b: Arrays, scratch: Scratch, r: int, accelerated: bool) -> None:
+    """Positions and velocities of the Gauss points from the generalized ones, and if `accelerated` their accelerations."""
+    o = b.geometry
+    lay_out_moving(b.rods, b.nodes, b.state, b.gauss, scratch, r, o.x, o.frame, o.v, o.a, accelerated)
 
 
 @part
@@ -58,7 +58,7 @@ def rates_from_secants(b: Arrays, scratch: Scratch, r: int, h: float, always: bo
     turn = abs(state.rate[at + 3]) + abs(state.rate[at + 4]) + abs(state.rate[at + 5])
     if not always and (turn + turn_rate(b, r)) * h < SMALL_TURN:
         return
-    update_points(b, scratch, r)
+    update_points(b, scratch, r, False)
     measure_turns(b, r)
     secant, tangent = 0.0, 0.0
     for p in range(b.gauss.start[r], b.gauss.start[r + 1]):

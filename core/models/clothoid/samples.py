@@ -101,7 +101,8 @@ def place_samples(b: Arrays, scratch: Scratch, r: int) -> None:
 @part
 def update_samples(b: Arrays, scratch: Scratch, r: int) -> None:
     """Like `place_samples`, plus velocities from the generalized ones."""
-    lay_out_moving(b.rods, b.nodes, b.state, b.samples, scratch, r, b.state.x, b.geometry.sample_frame, b.state.v)
+    x, v, frame = b.state.x, b.state.v, b.geometry.sample_frame
+    lay_out_moving(b.rods, b.nodes, b.state, b.samples, scratch, r, x, frame, v, v, False)
     measure_edges(b, r)
 
 

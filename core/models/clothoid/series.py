@@ -23,10 +23,10 @@ MOST_PIECES = 60  # per element, about fifty turns; guarantees termination
 NEGLIGIBLE = 1e-17  # rotation terms below this do not contribute
 FEWEST_TERMS = 7  # needed even by a straight piece: displacements go with u^2, and accelerations with u^5
 
-# Columns of the terms: frame row by row, position; then either the rotation and displacement of each mode, or the rates
-# of frame and position.
+# Columns of the terms: frame row by row, position; then either the rotation and displacement of each mode, or the first and
+# the second derivatives of frame and position with respect to time.
 FRAME, PLACE, ROTATION, MOTION, COLUMNS = 0, 9, 12, 30, 48
-PLACE_RATE, SPEEDS = 21, 24
+PLACE_RATE, SPEEDS, FRAME_ACCELERATION, PLACE_ACCELERATION, ACCELERATIONS = 21, 24, 24, 33, 36
 LANES = 8  # six modes, padded to whole vector registers
 
 
@@ -170,6 +170,34 @@ def expand_rates(k: Vector, g: Vector, p: Vector, q: Vector, tau: float, c: Arra
             c[n + 1, row], c[n + 1, row + 1], c[n + 1, row + 2] = f * a, f * b, f * d
         for i in range(3):
             c[n + 1, PLACE_RATE + i] = f * tau * c[n, ROTATION + 3 * i]
+
+
+@part
+def expand_accelerations(
+    k: Vector, g: Vector, p: Vector, q: Vector, s: Vector, t: Vector, tau: float, c: Array, count: int
+) -> None:
+    """Adds the terms of the accelerations of frame and position to those of `expand_rates`, for a curvature times tau with the
+    rate p + q u and the acceleration s + t u."""
+    for n in range(count - 1):
+        f = 1.0 / (n + 1.0)
+        for i in range(0, 9, 3):
+            row = FRAME_ACCELERATION + i
+            a, b, d = 0.0, 0.0, 0.0
+            for back in range(2 if n > 0 else 1):
+                now, k0, k1, k2 = c[n], k[0], k[1], k[2]
+                p0, p1, p2, s0, s1, s2 = 2.0 * p[0], 2.0 * p[1], 2.0 * p[2], s[0], s[1], s[2]
+                if back == 1:
+                    now, k0, k1, k2 = c[n - 1], g[0], g[1], g[2]
+                    p0, p1, p2, s0, s1, s2 = 2.0 * q[0], 2.0 * q[1], 2.0 * q[2], t[0], t[1], t[2]
+                x, y, z = now[i], now[i + 1], now[i + 2]
+                u, v, w = now[ROTATION + i], now[ROTATION + i + 1], now[ROTATION + i + 2]
+                e, h, m = now[row], now[row + 1], now[row + 2]
+                a += h * k2 - m * k1 + v * p2 - w * p1 + y * s2 - z * s1
+                b += m * k0 - e * k2 + w * p0 - u * p2 + z * s0 - x * s2
+                d += e * k1 - h * k0 + u * p1 - v * p0 + x * s1 - y * s0
+            c[n + 1, row], c[n + 1, row + 1], c[n + 1, row + 2] = f * a, f * b, f * d
+        for i in range(3):
+            c[n + 1, PLACE_ACCELERATION + i] = f * tau * c[n, FRAME_ACCELERATION + 3 * i]
 
 
 @part

@@ -64,14 +64,11 @@ class State(NamedTuple):
     x: Array  # (N, 3) m
     q: Array  # (N, 4) quaternions of the edges' material frames
     v: Array  # (N, 6) velocities of vertices (m/s) and angular velocities of edges (rad/s), in world space
-    a: Array  # (N, 6) accelerations at the end of the last stage, used as Newton's initial guess
+    a: Array  # (N, 6) accelerations at the end of the last stage
     hold_force: Array  # (N, 3) N, Lagrange multipliers of the holds
     loop_force: Array  # (R, 3) N, Lagrange multipliers of the loop closure
-    x1: Array  # (N, 3) positions one step earlier, for BDF2; q1, v1 and strain1 likewise
-    q1: Array  # (N, 4)
-    v1: Array  # (N, 6)
-    strain1: Array  # (N, 2, 3)
-    previous_h: Array  # (R,) s, length of the previous step; zero: there is no valid history
+    strain_rate: Array  # (N, 2, 3) 1/s, at the end of the last stage
+    consistent: Array  # (R,) 1: accelerations and strain rates belong to the state; 0: they must be estimated
     load: Array  # (N, 3) N, external force minus inertia on the vertices at the end of the last step
 
 
@@ -81,7 +78,7 @@ class Forces(NamedTuple):
     force: Array  # (N, 3) N
     drag: Array  # (N, 6) kg/s, symmetric matrix xx yx yy zx zy zz of drag force per velocity
     wind: Array  # (3,) m/s
-    drag_rate: Array  # (1,) 1/s
+    drag_rate: Array  # (R,) 1/s
     push: Array  # (N, 3) N, contact and coupling forces of the last linearisation of a coupled step
 
 
@@ -160,6 +157,7 @@ class Arrays(NamedTuple):
     forces: Forces
     stage: Stage
     start_strain: Array  # (N, 2, 3) strains at the start of an attempt
+    first_load: Array  # (N, 3) N, the loads at the end of the first stage
     geometry: Geometry
     system: System
     log: Log
@@ -226,8 +224,8 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
 
     def state() -> State:
         return zeros_of(
-            State, (n, 3), q=(n, 4), v=(n, 6), a=(n, 6), loop_force=(rods, 3), q1=(n, 4), v1=(n, 6), strain1=(n, 2, 3),
-            previous_h=(rods,),
+            State, (n, 3), q=(n, 4), v=(n, 6), a=(n, 6), loop_force=(rods, 3), strain_rate=(n, 2, 3),
+            consistent=(rods,),
         )  # fmt: skip
 
     return Arrays(
@@ -259,9 +257,10 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         kept=state(),
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
-        forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(1), zeros(n, 3)),
+        forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(rods), zeros(n, 3)),
         stage=zeros_of(Stage, (n, 3), q=(n, 4), v=(n, 6), aim=(n, 6), weight=(n, 2), strain=(n, 2, 3)),
         start_strain=zeros(n, 2, 3),
+        first_load=zeros(n, 3),
         geometry=zeros_of(
             Geometry, (n, 3), strain=(n, 2, 3), frame=(n, 4), gap=(rods, 3), turn=(n,), carry=(forks, 27)
         ),

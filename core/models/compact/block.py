@@ -11,12 +11,13 @@ from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
 from ..held_frames import FRAMED, FREE_END
+from ..held_rows import HeldRows
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
-from ..protocol import WHOLE, Edges, Energies, Pushes, Work
+from ..protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, BDF2, LENGTH
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
-from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, Step, linear_of
+from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, State, Step, linear_of
 from .build import build
 from .contacts import respond
 from .coupled import (
@@ -33,8 +34,6 @@ from .measures import edge_strains, rebuild_vertices, rotations, strains_of, ten
 from .newton import GRADIENTS
 from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
-# Where others take SDIRK2, this model takes BDF2: see `stepping.py`.
-SCHEMES = {"sdirk2": BDF2, "backward euler": BACKWARD_EULER}
 SOLVERS = {
     "elimination": ELIMINATION,
     "hybrid": HYBRID,
@@ -45,6 +44,7 @@ SOLVERS = {
 
 class CompactBlock:
     solver = "elimination"  # of Newton's linear systems in free steps; the iterative ones are the paper's
+    coupled_schemes = ("tr-bdf2",)
     exact = True  # use the Hessian term dropped by the paper where the matrix is positive definite with it
 
     def __init__(
@@ -77,10 +77,11 @@ class CompactBlock:
         roots = n + np.stack([np.arange(self._rods), np.arange(self._rods) + 1], axis=1)
         self.generalized_ranges = 3 * np.stack([rotations, roots], axis=1)
         self._workers = workers
-        self._scheme = SCHEMES[integrator]
+        self._scheme = NUMBER[integrator]
         self._tolerance = tolerance
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
+        self._implicit = False  # how that stage predicts spin
         self._measured = False  # the log's energies and the directors belong to the current state
         self._sample_scratch = np.zeros((len(b.state.x), 4))
         self._originals: Originals | None = None  # allocated when first needed
@@ -89,23 +90,15 @@ class CompactBlock:
         rows = [
             int((layout.edge if hold.kind == "edge" else layout.vertex)[number][hold.index]) for number, hold in holds
         ]
-        self._hold_rows = np.array(rows, dtype=np.int64)
-        self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
-        self._after = np.where(self._edge_holds, layout.edges.after[self._hold_rows], self._hold_rows)
-        self._sense = layout.sense[self._hold_rows]
-        # The rotation of a hold applies to its frame, and for an edge also to the half edge from its middle to its end.
-        self._tangent = b.holds.tangent[1, self._hold_rows].copy()
-        self._director = b.holds.director[1, self._hold_rows].copy()
-        place = b.holds.position[1]
-        self._half_edge = 0.5 * (place[self._after] - place[self._hold_rows]) if rows else np.zeros((0, 3))
+        kinds, held = [hold.kind for _, hold in holds], np.array(rows, dtype=np.int64)
+        after = np.where(np.array(kinds) == "edge", layout.edges.after[held], held)
+        self._held_rows = HeldRows(b.holds, kinds, rows, after, b.holds.position[1], layout.sense[held])
         self._update_geometry()
 
     # -- Positions, velocities and frames
 
     def hold_positions(self) -> Array:
-        """(H, 3) initial positions of the holds: the vertex, or the middle of the edge."""
-        x = self.arrays.holds.position[1, self._hold_rows]
-        return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
+        return self._held_rows.positions(self.arrays.holds.position[1])
 
     def positions(self) -> Array:
         return self.arrays.state.x
@@ -132,21 +125,12 @@ class CompactBlock:
         np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
-        b, rows = self.arrays, self._hold_rows
-        for array in b.holds:
-            array[0] = array[1]
-        edge = self._edge_holds
-        half = np.einsum("hij,hj->hi", rotations, self._half_edge)
-        b.holds.position[1, rows] = np.where(edge[:, None], positions - half, positions)
-        b.holds.position[1, self._after[edge]] = (positions + half)[edge]
-        b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
-        b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
-        b.holds.spin[1, rows] = spins * self._sense
+        self._held_rows.move(positions, rotations, spins)
         self._measured = False
 
     def release(self, hold: int) -> bool:
         """Releases a hold permanently. Returns False for holds of edges and of frames inside a rod, as in `der`."""
-        rods, row = self.arrays.rods, int(self._hold_rows[hold])
+        rods, row = self.arrays.rods, int(self._held_rows.row[hold])
         inside = rods.before[row] >= 0 and rods.edge[row]
         if rods.edge_framed[row] or (rods.joint[row] == FRAMED and inside):
             return False
@@ -158,8 +142,8 @@ class CompactBlock:
         state = self.arrays.state
         deviation = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
         if rods.held[row] and deviation < 1e-6 * rods.rest_length[row]:
-            # The reaction force ends abruptly, so BDF2 must restart. A state from after the release keeps its history.
-            state.previous_h[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
+            # The reaction force ends abruptly. A state from after the release keeps its accelerations.
+            state.consistent[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
         rods.held[row] = False
         rods.rail[row] = 0.0
         state.hold_force[row] = 0.0
@@ -204,24 +188,14 @@ class CompactBlock:
 
     # -- Free steps
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         b = self.arrays
-        b.forces.force[:] = point_forces
-        b.forces.wind[:] = wind
-        b.forces.drag_rate[0] = drag_rate
-        scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h * LENGTH[scheme]
-        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
+        b.forces.force[:] = steps.forces
+        b.forces.wind[:] = steps.wind
+        b.forces.drag_rate[:] = steps.drag_rate
+        scheme = BACKWARD_EULER if steps.calm else self._scheme
+        self._stage = steps.h * LENGTH[scheme]
+        self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
         b = self.arrays
@@ -267,11 +241,22 @@ class CompactBlock:
         put_rods(self.arrays.state, self._starts, chosen, state)
         self._measured = False
 
-    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False, stage: Stage = WHOLE_STEP) -> None:
         b = self.arrays
-        self._stage = h
+        self._stage, self._implicit = h, stage.explicit > 0.0
         self._measured = False
-        self._share(lambda first, last, piece: begin_rods(b, chosen, h, air_density, still, first, last), chosen)
+        self._share(lambda first, last, piece: begin_rods(b, chosen, h, air_density, still, stage, first, last), chosen)
+
+    def knows_acceleration(self, chosen: Ints) -> Flags:
+        return np.asarray(self.arrays.state.consistent[chosen] > 0.0)
+
+    def forget_acceleration(self, rod: int) -> None:
+        self.arrays.state.consistent[rod] = 0.0
+
+    def restore_with_acceleration(self, chosen: Ints, state: Sequence[Array]) -> None:
+        found = State(*self.copy(chosen))
+        was = State(*state)
+        self.restore(chosen, was._replace(a=found.a, strain_rate=found.strain_rate, consistent=found.consistent))
 
     def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
         b, h = self.arrays, self._stage
@@ -313,9 +298,9 @@ class CompactBlock:
         b = self.arrays
         self._share(lambda first, last, piece: retreat_rods(b, chosen, sizes, first, last), chosen)
 
-    def finish(self, chosen: Ints, creep: bool = False) -> None:
-        b, h = self.arrays, self._stage
-        self._share(lambda first, last, piece: finish_rods(b, chosen, h, creep, first, last), chosen)
+    def finish(self, chosen: Ints, creep: bool = False, smooth: bool = False) -> None:
+        b, h, implicit = self.arrays, self._stage, self._implicit
+        self._share(lambda first, last, piece: finish_rods(b, chosen, h, creep, smooth, implicit, first, last), chosen)
         self._measured = False
         if creep:
             b.log.report[chosen, FAILURES] += 1.0
@@ -352,7 +337,7 @@ class CompactBlock:
         self._measured = False
 
     def stop(self) -> None:
-        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.previous_h):
+        for array in (self.arrays.state.v, self.arrays.state.a, self.arrays.state.consistent):
             array[:] = 0.0
 
     def disturb(self, size: float) -> None:
@@ -363,5 +348,5 @@ class CompactBlock:
         noise[len(b.rods.arm) :][b.rods.held[b.rods.start[:-1]]] = 0.0
         self._update_geometry()
         disturb_rods(b, noise)
-        b.state.previous_h[:] = 0.0
+        b.state.consistent[:] = 0.0
         self._measured = False

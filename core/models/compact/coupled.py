@@ -1,4 +1,4 @@
-"""Coupled steps: backward Euler, one Newton iteration at a time for all rods that interact with each other.
+"""Coupled steps: stages of backward Euler, one Newton iteration at a time for all rods that interact with each other.
 
 Contact and coupling forces on the vertices, and the stiffness of each edge against displacement and turn, become part of the
 chain's system: the 7 x 7 matrix of an edge is rewritten in the displacement of its first vertex and its rotation.
@@ -26,6 +26,7 @@ from ...maths.linalg.small import (
     transposed,
 )
 from ..protocol import Pushes
+from ..schemes import Stage
 from .arrays import Arrays, Geometry, Linear, Rods, System
 from .evaluate import (
     add_constraint_potential,
@@ -42,7 +43,21 @@ from .evaluate import (
 from .kinematics import displace, place, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, mobility_of, solve_matrix
 from .newton import copy_step, measure_step, satisfy_holds, update_multipliers
-from .stages import aim_sections, copy_state, guess, measure, place_held, start_stage, update_drag, update_velocities
+from .stages import (
+    aim_sections,
+    begin_stage,
+    copy_state,
+    extrapolate_loads,
+    extrapolate_stage,
+    guess,
+    measure,
+    place_held,
+    save_loads,
+    save_strains,
+    store_strain_rates,
+    update_drag,
+    update_velocities,
+)
 
 LARGEST_ROTATION = 0.7  # rad, largest rotation of an edge in one iteration
 SETTLED = 0.1  # segment lengths: below this step length the multipliers of the holds are updated as well
@@ -50,23 +65,31 @@ MOST_ATTEMPTS = 7  # of increasing regularisation until the matrix is positive d
 
 
 @kernel
-def begin_rods(b: Arrays, chosen: Ints, h: float, air_density: float, still: bool, begin: int, stop: int) -> None:
-    """Restores rods chosen[begin:stop] from the kept state and moves them to an initial guess of their state after h; with
-    `still` only prescribed motion advances."""
-    rods, state, geometry, stage, system = b.rods, b.state, b.geometry, b.stage, b.system
+def begin_rods(
+    b: Arrays, chosen: Ints, h: float, air_density: float, still: bool, stage: Stage, begin: int, stop: int
+) -> None:
+    """Moves rods chosen[begin:stop] to an initial guess of their state after a stage of length h: from the kept state, or in a
+    second stage from where they are. With `still` only prescribed motion advances."""
+    rods, state, geometry, system = b.rods, b.state, b.geometry, b.system
     for k in range(begin, stop):
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
-        copy_state(b.kept, state, first, end, r)
-        update_drag(rods, b.forces, state, air_density, r)
-        place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
-        copy_state(b.kept, state, first, end, r)
-        place(rods, state, geometry, r)
-        start_stage(rods, state, geometry, stage, r, 0.0)
-        reset_turns(rods, geometry, r)
+        if stage.carried > 0.0:
+            _end_stage(b, r, h, True)
+            save_loads(rods, state, b.first_load, r)
+            extrapolate_stage(rods, state, b.kept, geometry, b.start_strain, b.stage, r, stage.explicit)
+        else:
+            copy_state(b.kept, state, first, end, r)
+            update_drag(rods, b.forces, state, air_density, r)
+            place_held(rods, b.holds, b.frames, geometry, state, r, 0.0)
+            copy_state(b.kept, state, first, end, r)
+            place(rods, state, geometry, r)
+            save_strains(rods, geometry, b.start_strain, r)
+            begin_stage(rods, state, geometry, b.stage, r, stage.explicit * h)
+            reset_turns(rods, geometry, r)
         save_base(rods, state, system.base_q, system.base_root, r)
-        aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
-        place_held(rods, b.holds, b.frames, geometry, state, r, 1.0)
+        aim_sections(rods, b.stage, state.a, b.forces.drag_rate[r], r, h, stage.explicit > 0.0)
+        place_held(rods, b.holds, b.frames, geometry, state, r, stage.end)
         # Where contact blocks the extrapolated motion, the previous position is the better initial guess.
         rest = _guess(b, r, h, 0.0)
         if not still and not _guess(b, r, h, 1.0) < rest:
@@ -236,19 +259,36 @@ def retreat_rods(b: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -
 
 
 @kernel
-def finish_rods(b: Arrays, chosen: Ints, h: float, creep: bool, begin: int, stop: int) -> None:
-    """Accepts the iterate. With `creep` the velocities are set to zero, because the step was given up."""
+def finish_rods(
+    b: Arrays, chosen: Ints, h: float, creep: bool, smooth: bool, implicit: bool, begin: int, stop: int
+) -> None:
+    """Accepts the iterate. With `creep` the velocities are set to zero, because the step was given up. With `smooth` accelerations
+    are kept: contact impulses do not persist, so they are a bad prediction. For `implicit` see `predicted_spin`."""
     rods, state = b.rods, b.state
     for k in range(begin, stop):
         r = chosen[k]
         first, end = rods.start[r], rods.start[r + 1]
-        if not creep:
-            penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
-            satisfy_holds(rods, b.geometry, b.system, state, r, penalty, limit)
-        update_velocities(rods, state, b.stage, b.forces, r, h, True)
-        state.previous_h[r] = 0.0
+        if creep:
+            update_velocities(rods, state, b.stage, b.forces, r, h, True, False)
+        else:
+            _end_stage(b, r, h, implicit)
+            if implicit:
+                extrapolate_loads(rods, state, b.first_load, r)
+        if smooth and not creep:
+            store_strain_rates(rods, state, b.geometry, b.stage, r, h)
+            continue
+        state.consistent[r] = 0.0
         for i in range(first, end):
             for c in range(6):
-                state.a[i, c] = 0.0  # contact impulses do not persist, so they are a bad prediction
+                state.a[i, c] = 0.0
                 if creep:
                     state.v[i, c] = 0.0
+
+
+@part
+def _end_stage(b: Arrays, r: int, h: float, implicit: bool) -> None:
+    """Velocities and accelerations at the iterate, where a stage of length h ends."""
+    rods, state = b.rods, b.state
+    penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
+    satisfy_holds(rods, b.geometry, b.system, state, r, penalty, limit)
+    update_velocities(rods, state, b.stage, b.forces, r, h, True, implicit)

@@ -12,7 +12,7 @@ from .gradients import conjugate_gradients, multiply, precondition
 from .kinematics import displace, reset_turns, save_base, turn_edges
 from .matrix import factor_matrix, solve_matrix
 from .newton import copy_step
-from .stages import aim_sections, start_stage
+from .stages import aim_sections, begin_stage
 from .stepping import update_geometry
 
 
@@ -20,7 +20,7 @@ from .stepping import update_geometry
 def start_at_state(b: Arrays, r: int) -> None:
     """Makes the state the base of displacements, and the start of a stage."""
     update_geometry(b, r)
-    start_stage(b.rods, b.state, b.geometry, b.stage, r, 0.0)
+    begin_stage(b.rods, b.state, b.geometry, b.stage, r, 0.0)
     save_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
     reset_turns(b.rods, b.geometry, r)
 
@@ -31,7 +31,7 @@ def potential_at(b: Arrays, r: int, h: float, penalty: float, x: Array, exact: b
     system there."""
     displace(b.rods, b.state, b.geometry, b.system.base_q, b.system.base_root, x, 1.0, r)
     turn_edges(b.rods, b.geometry, r)
-    aim_sections(b.rods, b.stage, b.forces.drag_rate[0], r, h)
+    aim_sections(b.rods, b.stage, b.state.a, b.forces.drag_rate[r], r, h, False)
     potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, penalty, exact)
     return add_constraint_potential(b.rods, b.geometry, b.state, potential, r, penalty)
 

@@ -29,9 +29,9 @@ def tensions(b: Arrays, out: Array) -> None:
 
 @kernel
 def rebuild_vertices(b: Arrays, r: int) -> None:
-    """Recomputes the vertices after a change of lengths, with unchanged edge rotations, and invalidates the BDF2 history."""
+    """Recomputes the vertices after a change of lengths, with unchanged edge rotations, and invalidates the accelerations."""
     place(b.rods, b.state, b.geometry, r)
-    b.state.previous_h[r] = 0.0
+    b.state.consistent[r] = 0.0
 
 
 def rotations(strains: Array) -> Array:

@@ -11,17 +11,22 @@ from ...maths.geometry.frames import cross, dot, transport, unit
 from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
 from ...maths.linalg.small import get3, get4, put3, put4
 from ..held_frames import FRAMED, HeldFrames, Holds, place_frames
+from ..schemes import GAMMA
 from .arrays import Forces, Geometry, Rods, Stage, State
 from .kinematics import frame_quaternion, place, root_fixed
 
 FAST = 2.0  # rad per step
 OUT_OF_REACH = 1.0 + 1e-9  # relative to the rod's length: a hold beyond this distance can't be satisfied
+# Forces of constraints, in steps after the start of one: with TR-BDF2 those at the end of its first and second stage are these of
+# then, because velocities follow from positions by difference quotients. Between the two one extrapolates to the end.
+FORCES_OF_FIRST = 2.0 * GAMMA + ((1.0 - 2.0 * GAMMA) / 3.0 - 2.0 * GAMMA * GAMMA / 3.0) / GAMMA + 1.0 / 3.0
+FORCES_OF_SECOND = 2.0 / 3.0
 TAUT = 1.0 - 1e-4  # likewise: a rod pulled out of reach keeps this much slack, so that it can still carry its weight
 
 
 @part
 def copy_state(source: State, target: State, first: int, end: int, r: int) -> None:
-    """Copies the state of rod r, whose vertices are first ... end - 1, without the BDF2 history."""
+    """Copies the state of rod r, whose vertices are first ... end - 1, without its strain rates."""
     for i in range(first, end):
         for c in range(3):
             target.x[i, c] = source.x[i, c]
@@ -102,57 +107,88 @@ def update_drag(rods: Rods, forces: Forces, state: State, air_density: float, r:
     for i in range(begin, rods.start[r + 1]):
         if i + 1 == rods.start[r + 1] or not rods.edge[i] or rods.fork[i] >= 0:
             cylinder_drag(
-                rods.radii, rods.mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[0], forces.drag,
+                rods.radii, rods.mass, state.x, state.v, forces.wind, air_density, forces.drag_rate[r], forces.drag,
                 begin, i + 1, rods.closed[r],
             )  # fmt: skip
             begin = i + 1
 
 
 @part
-def start_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, back: float) -> None:
-    """Start of a stage: the state, extrapolated by `back` times its change over the previous step."""
+def begin_stage(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, ahead: float) -> None:
+    """Start of a stage: the state, extrapolated by `ahead` seconds with its velocities, accelerations and strain rates."""
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
-            stage.x[i, c] = state.x[i, c] + back * (state.x[i, c] - state.x1[i, c])
+            stage.x[i, c] = state.x[i, c] + ahead * state.v[i, c]
         for c in range(6):
-            stage.v[i, c] = state.v[i, c] + back * (state.v[i, c] - state.v1[i, c])
+            stage.v[i, c] = state.v[i, c] + ahead * state.a[i, c]
         for s in range(2):
             for c in range(3):
-                now = geometry.strain[i, s, c]
-                stage.strain[i, s, c] = now + back * (now - state.strain1[i, s, c])
+                stage.strain[i, s, c] = geometry.strain[i, s, c] + ahead * state.strain_rate[i, s, c]
         q = get4(state.q, i)
-        if back > 0.0:
-            p = get4(state.q1, i)
-            way = rotation_vector(product(q, (p[0], -p[1], -p[2], -p[3])))
-            q = turned((back * way[0], back * way[1], back * way[2]), q)
+        if ahead > 0.0:
+            q = turned((ahead * state.v[i, 3], ahead * state.v[i, 4], ahead * state.v[i, 5]), q)
         put4(stage.q, i, q)
 
 
 @part
-def store_history(rods: Rods, state: State, before: State, strain: Array, r: int, h: float) -> None:
-    """Stores the state before a step of length h as BDF2 history."""
+def extrapolate_stage(
+    rods: Rods, state: State, before: State, geometry: Geometry, strain: Array, stage: Stage, r: int, ahead: float
+) -> None:
+    """Start of a stage: the state, extrapolated by `ahead` times its change since the state `before`, with these strains."""
     for i in range(rods.start[r], rods.start[r + 1]):
-        put3(state.x1, i, get3(before.x, i))
-        put4(state.q1, i, get4(before.q, i))
+        for c in range(3):
+            stage.x[i, c] = state.x[i, c] + ahead * (state.x[i, c] - before.x[i, c])
         for c in range(6):
-            state.v1[i, c] = before.v[i, c]
+            stage.v[i, c] = state.v[i, c] + ahead * (state.v[i, c] - before.v[i, c])
         for s in range(2):
             for c in range(3):
-                state.strain1[i, s, c] = strain[i, s, c]
-    state.previous_h[r] = h
+                now = geometry.strain[i, s, c]
+                stage.strain[i, s, c] = now + ahead * (now - strain[i, s, c])
+        q, p = get4(state.q, i), get4(before.q, i)
+        way = rotation_vector(product(q, (p[0], -p[1], -p[2], -p[3])))
+        put4(stage.q, i, turned((ahead * way[0], ahead * way[1], ahead * way[2]), q))
 
 
 @part
-def predicted_spin(q: Array, v: Array, j: int, h: float) -> tuple[float, float, float]:
-    """Angular velocity of a freely moving segment. A segment that spins about its axis and tilts precesses: J W' = -W x J W;
-    for a round section half of the change is the rotation of the axis itself."""
-    _, _, t = directors_of(get4(q, j))
+def save_strains(rods: Rods, geometry: Geometry, strain: Array, r: int) -> None:
+    """Copies the strains at the iterate to `strain` (N, 2, 3)."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for s in range(2):
+            for c in range(3):
+                strain[i, s, c] = geometry.strain[i, s, c]
+
+
+@part
+def store_strain_rates(rods: Rods, state: State, geometry: Geometry, stage: Stage, r: int, h: float) -> None:
+    """Strain rates at the end of a stage of length h, whose accelerations are therefore consistent with the strains."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for s in range(2):
+            for c in range(3):
+                state.strain_rate[i, s, c] = (geometry.strain[i, s, c] - stage.strain[i, s, c]) / h
+    state.consistent[r] = 1.0
+
+
+@part
+def predicted_spin(q: Array, v: Array, a: Array, j: int, h: float, implicit: bool) -> tuple[float, float, float]:
+    """Angular velocity of a freely moving segment after h. A segment that spins about its axis and tilts precesses: J W' = -W x
+    J W; for a round section half of the change is the rotation of the axis itself.
+
+    The axis W rotates about is the one at the start, which keeps the spin exactly; or, if `implicit`, the one that velocities v and
+    accelerations a predict for the end of the stage, as the order of TR-BDF2 requires."""
     w = (v[j, 3], v[j, 4], v[j, 5])
-    along = dot(w, t)
-    angle = h * along
+    _, _, t = directors_of(get4(q, j))
+    spin = dot(w, t)
+    if implicit:
+        then = (w[0] + h * a[j, 3], w[1] + h * a[j, 4], w[2] + h * a[j, 5])
+        _, _, t = directors_of(turned((h * then[0], h * then[1], h * then[2]), get4(q, j)))
+        spin = dot(then, t)
+    along, angle = dot(w, t), h * spin
     across = (w[0] - along * t[0], w[1] - along * t[1], w[2] - along * t[2])
     side = cross(t, across)
     s, c = math.sin(angle), math.cos(angle)
+    if implicit:  # solves W' = W + angle t x W'
+        c = 1.0 / (1.0 + angle * angle)
+        s = angle * c
     return (
         along * t[0] + c * across[0] + s * side[0],
         along * t[1] + c * across[1] + s * side[1],
@@ -161,17 +197,17 @@ def predicted_spin(q: Array, v: Array, j: int, h: float) -> tuple[float, float, 
 
 
 @part
-def aim_sections(rods: Rods, stage: Stage, drag_rate: float, r: int, h: float) -> None:
-    """Targets of the directors, with their weights."""
+def aim_sections(rods: Rods, stage: Stage, a: Array, drag_rate: float, r: int, h: float, implicit: bool) -> None:
+    """Targets of the directors, with their weights; a (N, 6) are accelerations. See `predicted_spin`."""
     for j in range(rods.start[r], rods.start[r + 1]):
         if not rods.edge[j]:
             continue
-        w = predicted_spin(stage.q, stage.v, j, h)
-        a, b, _ = directors_of(turned((h * w[0], h * w[1], h * w[2]), get4(stage.q, j)))
-        a0, b0, _ = directors_of(get4(stage.q, j))
+        w = predicted_spin(stage.q, stage.v, a, j, h, implicit)
+        one, two, _ = directors_of(turned((h * w[0], h * w[1], h * w[2]), get4(stage.q, j)))
+        one0, two0, _ = directors_of(get4(stage.q, j))
         for k in range(2):
             m, brake = rods.mass[j, 1 + k] / (h * h), rods.mass[j, 1 + k] * drag_rate / h
-            goal, begin = (a, a0) if k == 0 else (b, b0)
+            goal, begin = (one, one0) if k == 0 else (two, two0)
             stage.weight[j, k] = m + brake
             for c in range(3):
                 x = goal[0] if c == 0 else goal[1] if c == 1 else goal[2]
@@ -204,7 +240,9 @@ def guess(
 
 
 @part
-def update_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r: int, h: float, pushed: bool) -> bool:
+def update_velocities(
+    rods: Rods, state: State, stage: Stage, forces: Forces, r: int, h: float, pushed: bool, implicit: bool
+) -> bool:
     """Velocities and accelerations of vertices and edges at the end of a stage, and the loads that the edges transmit. Returns
     False if one is not finite."""
     good = True
@@ -214,8 +252,10 @@ def update_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r:
             begin = get4(stage.q, i)
             turn = rotation_vector(product(get4(state.q, i), (begin[0], -begin[1], -begin[2], -begin[3])))
             w = (turn[0] / h, turn[1] / h, turn[2] / h)
-            free = predicted_spin(stage.q, stage.v, i, h)
-            if dot(free, free) * h * h > FAST * FAST:  # a rotation of half a turn or more is ambiguous
+            free = predicted_spin(stage.q, stage.v, state.a, i, h, implicit)
+            # The moments change the predicted rotation `free`, and so the angular velocity by `more`: rotations do not commute,
+            # and the whole rotation divided by h would be of first order. One of half a turn or more is ambiguous besides.
+            if implicit or dot(free, free) * h * h > FAST * FAST:
                 goal = turned((h * free[0], h * free[1], h * free[2]), begin)
                 more = rotation_vector(product(get4(state.q, i), (goal[0], -goal[1], -goal[2], -goal[3])))
                 w = (free[0] + more[0] / h, free[1] + more[1] / h, free[2] + more[2] / h)
@@ -240,6 +280,22 @@ def update_velocities(rods: Rods, state: State, stage: Stage, forces: Forces, r:
                 load += forces.push[i, c]
             state.load[i, c] = load + state.hold_force[i, c] if rods.held[i] else load
     return good
+
+
+@part
+def save_loads(rods: Rods, state: State, loads: Array, r: int) -> None:
+    """Copies the loads at the end of the first stage to (N, 3)."""
+    for i in range(rods.start[r], rods.start[r + 1]):
+        put3(loads, i, get3(state.load, i))
+
+
+@part
+def extrapolate_loads(rods: Rods, state: State, first: Array, r: int) -> None:
+    """Loads at the end of a step of TR-BDF2, from those of its second stage and of the `first`."""
+    weight = (1.0 - FORCES_OF_SECOND) / (FORCES_OF_FIRST - FORCES_OF_SECOND)
+    for i in range(rods.start[r], rods.start[r + 1]):
+        for c in range(3):
+            state.load[i, c] += weight * (first[i, c] - state.load[i, c])
 
 
 @part

@@ -1,9 +1,12 @@
-"""Time steps of rods, each a Newton solve, with backward Euler and halved steps as fall-backs.
+"""Time steps of rods by TR-BDF2 or backward Euler, each stage a Newton solve, with halved steps and backward Euler as fall-backs.
 
-Each step solves a backward Euler problem, either from the state or from a point extrapolated with the previous step; the latter
-is BDF2, second order and L-stable. SDIRK2, the scheme of `der`, would be first order here: the inextensibility constraints
-require accelerations that the stages within a step don't know. BDF2 restarts with backward Euler after contact and other events
-that invalidate its history.
+TR-BDF2 is L-stable and second order, with c = (1 + sqrt(2)) / 2 and two stages of length g h, g = 1 - 1/sqrt(2): a trapezoidal
+stage, which is a backward Euler step from x + g h v, v + g h a, and a BDF2 stage, which is one from c x1 - (c - 1) x0 and likewise
+for v. Its stage order is two, so that it remains second order with inextensible segments, where SDIRK2 drops to first order.
+
+The accelerations a must be consistent with constraint forces and stiff elements, otherwise the trapezoidal stage rings. They are
+those of the last stage. At the start, and after contact and other discontinuities, they follow from two short steps of backward
+Euler, of which only the accelerations are kept.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 from ...compile.jit import kernel, part
 from ...errors import Array
 from ..ladder import GAIN, lengthen, next_attempt
-from ..schemes import BACKWARD_EULER, BDF2
+from ..schemes import BACKWARD_EULER, BDF2_WEIGHT, GAMMA, LENGTH, START
 from .arrays import Arrays, Linear, Step
 from .evaluate import evaluate, penalty_stiffness
 from .kinematics import displace, place, sample_forces, sample_motion, save_base
@@ -24,18 +27,20 @@ from .matrix import factor_matrix, solve_matrix
 from .newton import minimise
 from .stages import (
     aim_sections,
+    begin_stage,
     copy_state,
+    extrapolate_loads,
+    extrapolate_stage,
     guess,
     measure,
     place_held,
+    save_loads,
+    save_strains,
     spin_energy,
-    start_stage,
-    store_history,
+    store_strain_rates,
     update_drag,
     update_velocities,
 )
-
-LARGEST_GROWTH = 2.0  # ratio of successive step lengths; BDF2 is stable up to 2.4
 
 
 @kernel
@@ -50,7 +55,7 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
             continue
         first, end = rods.start[r], rods.start[r + 1]
         done, piece, scheme = 0.0, 1.0, step.scheme  # in steps; sums of powers of two are exact
-        watched = scheme == BDF2 and _at_rest(b, r)
+        watched = scheme != BACKWARD_EULER and _at_rest(b, r)
         energy = math.inf  # at the start of the step; not known yet
         while done < step.steps:
             copy_state(state, saved, first, end, r)
@@ -61,14 +66,18 @@ def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_
             place(rods, state, b.geometry, r)
             if watched and energy == math.inf:
                 energy, _ = _energy_and_work(b, r)
-            good = _attempt(b, step, r, done, piece, scheme)
+            good, gained = _attempt(b, step, r, done, piece, scheme), False
             if good and watched:
                 now, work = _energy_and_work(b, r)
-                good = scheme == BACKWARD_EULER or now - energy - work <= GAIN * (energy + abs(work))
-                if good:
+                gained = scheme != BACKWARD_EULER and now - energy - work > GAIN * (energy + abs(work))
+                if not gained:
                     energy = now
-            if not good:
+            if good and not gained:
+                store_strain_rates(rods, state, b.geometry, b.stage, r, piece * step.h * LENGTH[scheme])
+            else:
                 copy_state(saved, state, first, end, r)
+                if gained:
+                    state.consistent[r] = 0.0  # inconsistent accelerations may have caused the gain
                 scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, smallest)
                 if more:
                     continue
@@ -127,33 +136,63 @@ def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
 
 @part
 def _attempt(b: Arrays, step: Step, r: int, done: float, piece: float, scheme: int) -> bool:
-    """Advances by a piece of a step from the state, after `place`. Returns False if Newton did not converge.
+    """Advances by `piece` of a step from the state, after `place`. Returns False if Newton did not converge."""
+    rods, state = b.rods, b.state
+    h = piece * step.h
+    save_strains(rods, b.geometry, b.start_strain, r)
+    if scheme == BACKWARD_EULER:
+        begin_stage(rods, state, b.geometry, b.stage, r, 0.0)
+        return _solve_stage(b, step, r, h, (done + piece) / step.steps, False)
+    if state.consistent[r] == 0.0 and not _estimate_accelerations(b, step, r, done, piece):
+        return False
+    begin_stage(rods, state, b.geometry, b.stage, r, GAMMA * h)
+    if not _solve_stage(b, step, r, GAMMA * h, (done + 2.0 * GAMMA * piece) / step.steps, True):
+        return False
+    save_loads(rods, state, b.first_load, r)
+    extrapolate_stage(rods, state, b.saved, b.geometry, b.start_strain, b.stage, r, BDF2_WEIGHT - 1.0)
+    if not _solve_stage(b, step, r, GAMMA * h, (done + piece) / step.steps, True):
+        return False
+    extrapolate_loads(rods, state, b.first_load, r)
+    return True
 
-    BDF2 with a step h after one of h / rho: y' = y* + k f(y') with y* = y + back (y - y1), back = rho^2 / (1 + 2 rho), k = h (1
-    + rho) / (1 + 2 rho)."""
+
+@part
+def _solve_stage(b: Arrays, step: Step, r: int, h: float, at: float, implicit: bool) -> bool:
+    """A stage of length h, after its start was set; prescribed motion advances to the fraction `at`. For `implicit` see
+    `predicted_spin`."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
-    h, back = piece * step.h, 0.0
-    whole = h
-    if scheme == BDF2 and state.previous_h[r] > 0.0:
-        rho = h / state.previous_h[r]
-        if rho <= LARGEST_GROWTH:
-            back = rho * rho / (1.0 + 2.0 * rho)
-            h *= (1.0 + rho) / (1.0 + 2.0 * rho)
-    start_stage(rods, state, geometry, stage, r, back)
-    aim_sections(rods, stage, b.forces.drag_rate[0], r, h)
+    aim_sections(rods, stage, state.a, b.forces.drag_rate[r], r, h, implicit)
     save_base(rods, state, system.base_q, system.base_root, r)
-    strain = b.start_strain
-    for i in range(rods.start[r], rods.start[r + 1]):
-        for s in range(2):
-            for c in range(3):
-                strain[i, s, c] = geometry.strain[i, s, c]
-    place_held(rods, b.holds, b.frames, geometry, state, r, (done + piece) / step.steps)
+    place_held(rods, b.holds, b.frames, geometry, state, r, at)
     guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
     if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
         return False
-    if not update_velocities(rods, state, stage, b.forces, r, h, False):
-        return False
-    store_history(rods, state, b.saved, strain, r, whole)
+    return update_velocities(rods, state, stage, b.forces, r, h, False, implicit)
+
+
+@part
+def _estimate_accelerations(b: Arrays, step: Step, r: int, done: float, piece: float) -> bool:
+    """Sets accelerations and strain rates; the rest of the state does not change. Returns False if a short step did not
+    converge."""
+    rods, state, saved, geometry = b.rods, b.state, b.saved, b.geometry
+    first, end, h = rods.start[r], rods.start[r + 1], START * piece * step.h
+    short = Step(
+        h, step.steps, BACKWARD_EULER, step.air_density, START * START * step.tolerance, step.most_iterations,
+        step.most_halvings, step.solver, step.exact,
+    )  # fmt: skip
+    for k in range(1, 3):
+        begin_stage(rods, state, geometry, b.stage, r, 0.0)
+        if not _solve_stage(b, short, r, h, (done + k * START * piece) / step.steps, False):
+            return False
+    store_strain_rates(rods, state, geometry, b.stage, r, h)
+    for i in range(first, end):
+        for c in range(6):
+            saved.a[i, c] = state.a[i, c]
+    state.consistent[r] = 1.0
+    copy_state(saved, state, first, end, r)
+    place_held(rods, b.holds, b.frames, geometry, state, r, done / step.steps)
+    copy_state(saved, state, first, end, r)
+    place(rods, state, geometry, r)
     return True
 
 
@@ -172,7 +211,7 @@ def give_up(b: Arrays, r: int, at: float) -> None:
             state.load[i, c] = 0.0
     for c in range(3):
         state.loop_force[r, c] = 0.0
-    state.previous_h[r] = 0.0
+    state.consistent[r] = 0.0
 
 
 @kernel

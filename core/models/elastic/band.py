@@ -76,7 +76,7 @@ def add_inertia(graph: Graph, material: Material, forces: Forces, system: System
     first, end, closed = graph.unknowns[r], graph.unknowns[r + 1], graph.closed[r]
     n, v0 = end - first, graph.vertices[r]
     band, border, corner, mass, drag = system.band, system.border, system.corner, material.mass, forces.drag
-    rate = forces.drag_rate[0]
+    rate = forces.drag_rate[r]
     ih = 1.0 / h
     hh = ih * ih
     if closed:

@@ -16,16 +16,15 @@ from ...compile.workers import Workers
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
-from ..protocol import Energies, Pushes, Work, in_one_piece
+from ..protocol import Energies, FreeSteps, Pushes, Work, in_one_piece
 from ..report import FAILURES, ITERATIONS, take_work
-from ..schemes import BACKWARD_EULER, EXPLICIT, LENGTH, NUMBER
+from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
 from ..state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import Arrays, Scratch, Step, for_coupling
 from .coupled import (
     begin_nets,
     copy_states,
     finish_nets,
-    go_on_nets,
     linearise_nets,
     move_nets,
     retreat_nets,
@@ -39,7 +38,7 @@ from .stepping import lay_out, solve_nets, step_nets
 class ElasticBlock:
     """Nets r = 0, 1, ... of the flat arrays. A worker computes free steps on its workbench, if there are any."""
 
-    second_order = True  # of coupled steps
+    coupled_schemes: tuple[str, ...] = ("tr-bdf2", "sdirk2")
 
     def __init__(
         self,
@@ -81,24 +80,14 @@ class ElasticBlock:
 
     # Free steps -----------------------------------------------------------------------------------------------------
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         forces = self.flat.forces
-        self.generalized_forces(point_forces, forces.force)
-        forces.wind[:] = wind
-        forces.drag_rate[0] = drag_rate
-        scheme = BACKWARD_EULER if calm else self._scheme
-        self._stage = h * LENGTH[scheme]
-        self._run(h, count, scheme, air_density, self._none if skip is None else skip)
+        self.generalized_forces(steps.forces, forces.force)
+        forces.wind[:] = steps.wind
+        forces.drag_rate[:] = steps.drag_rate
+        scheme = BACKWARD_EULER if steps.calm else self._scheme
+        self._stage = steps.h * LENGTH[scheme]
+        self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
         b, benches, scratch = self.flat, self._benches, self._scratch
@@ -150,17 +139,23 @@ class ElasticBlock:
         )  # fmt: skip
         return [start if len(array) else 0 * start for array, start in zip(state, starts, strict=True)]
 
-    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
-        self.begin_stage(chosen, h, air_density, 1.0, still)
-
-    def begin_stage(self, chosen: Ints, h: float, air_density: float, at: float, still: bool = False) -> None:
+    def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False, stage: Stage = WHOLE_STEP) -> None:
         c = self._at_once()
         self._stage = h
-        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, at, first, last), chosen)
+        self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, stage, first, last), chosen)
 
-    def begin_second_stage(self, chosen: Ints, ratio: float) -> None:
-        c, h = self._at_once(), self._stage
-        self._share(lambda first, last, piece: go_on_nets(c, chosen, h, ratio, first, last), chosen)
+    def forget_acceleration(self, rod: int) -> None:
+        """After a discontinuity: the next step estimates the acceleration anew."""
+        start = self.flat.graph.unknowns
+        self.flat.state.a[start[rod] : start[rod + 1]] = 0.0
+
+    def knows_acceleration(self, chosen: Ints) -> Flags:
+        a, start = self.flat.state.a, self.flat.graph.unknowns
+        return np.array([bool(a[start[r] : start[r + 1]].any()) for r in chosen], dtype=np.bool_)
+
+    def restore_with_acceleration(self, chosen: Ints, state: Sequence[Array]) -> None:
+        found = self.copy(chosen)
+        self.restore(chosen, [*state[:2], found[2], *state[3:]])
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
         c, h, scratch, of = self._at_once(), self._stage, self._scratch, self._pushes(chosen, pushes)
@@ -248,12 +243,6 @@ class ElasticBlock:
         x = b.state.q[graph.x[:, None] + np.arange(3)]
         height = -float((mass[graph.x] * (x @ gravity)).sum())
         return Energies(kinetic, stretch, bend, twist, height)
-
-    def _forget_acceleration(self, rod: int) -> None:
-        """After a release, for schemes that start from the acceleration: the next step estimates it anew."""
-        if EXPLICIT[self._scheme, 0] > 0.0:
-            start = self.flat.graph.unknowns
-            self.flat.state.a[start[rod] : start[rod + 1]] = 0.0
 
     def elastic_energies(self) -> Array:
         return np.asarray(self.flat.log.energy.sum(axis=1))

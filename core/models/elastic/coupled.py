@@ -11,6 +11,7 @@ import math
 
 from ...compile.jit import kernel, part
 from ...errors import Array, Flags, Ints
+from ..schemes import Stage
 from .arrays import Arrays, Scratch
 from .evaluate import evaluate
 from .geometry import measure, rebase, update_geometry
@@ -18,7 +19,6 @@ from .matrix import add_edges, enlarge_diagonal, factor_matrix, solve_matrix
 from .newton import predict_tension
 from .stages import (
     accept_iterate,
-    air_drag,
     break_overloaded,
     carry_strains,
     copy_state,
@@ -28,6 +28,7 @@ from .stages import (
     place_frames,
     place_held,
 )
+from .start import add_loads, add_strain_rates, begin_loads
 
 FARTHEST = 0.7  # rotation of an edge in one iteration, about
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -59,47 +60,46 @@ def copy_rows(start: Ints, chosen: Ints, source: Array, target: Array) -> None:
 
 @kernel
 def begin_nets(
-    n: Arrays, chosen: Ints, h: float, air_density: float, still: bool, part_over: float, begin: int, stop: int
-) -> None:
-    """Takes nets chosen[begin:stop] back to their saved state and forward to an initial guess of where they will be after h; with
-    `still` only what is held goes on. Then a part of the step is over."""
+    n: Arrays, chosen: Ints, h: float, air_density: float, still: bool, stage: Stage, begin: int, stop: int
+) -> None:  # fmt: skip
+    """Takes nets chosen[begin:stop] to an initial guess of where they will be after a stage of length h: from their saved state, or
+    in a second stage from where they are. With `still` only what is held goes on."""
     for at in range(begin, stop):
-        _begin_net(n, chosen[at], h, air_density, still, part_over)
+        if stage.carried > 0.0:
+            _begin_second_stage(n, chosen[at], h, stage.carried, stage.explicit)
+        else:
+            _begin_net(n, chosen[at], h, h * (1.0 + stage.explicit) / stage.end, air_density, stage.explicit)
+        _choose_guess(n, chosen[at], h, still, stage.end)
 
 
 @part
-def _begin_net(n: Arrays, r: int, h: float, air_density: float, still: bool, part_over: float) -> None:
-    q, v, stage = n.state.q, n.state.v, n.stage
+def _begin_net(n: Arrays, r: int, h: float, step: float, air_density: float, explicit: float) -> None:
+    q, v, a, stage = n.state.q, n.state.v, n.state.a, n.stage
     copy_state(n.graph, n.material, n.saved, n.state, r)
+    begin_loads(n, r, step, air_density)
     make_base(n.graph, n.material, n.state, n.holds, n.geometry, r, 0.0)
-    air_drag(n.graph, n.material, n.forces, q, v, r, air_density)
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
-        stage.q[k], stage.v[k], n.system.base[k] = q[k], v[k], q[k]
+        stage.q[k], stage.v[k] = q[k] + explicit * h * v[k], v[k] + explicit * h * a[k]
     if n.material.damping_time[r] > 0.0:
         update_geometry(n.graph, n.material, n.geometry, n.state, r)
         keep_strains(n.graph, stage, n.geometry, r)
-    _choose_guess(n, r, h, still, part_over)
-
-
-@kernel
-def go_on_nets(n: Arrays, chosen: Ints, h: float, carried: float, begin: int, stop: int) -> None:
-    """From the end of a stage to an initial guess of where the next one, the last, ends; `carried` is the weight of the derivatives
-    (see `models/schemes.py`)."""
-    for at in range(begin, stop):
-        _go_on_net(n, chosen[at], h, carried)
+        if explicit > 0.0:
+            add_strain_rates(n, r, explicit * h)
+    for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
+        n.system.base[k] = q[k]
 
 
 @part
-def _go_on_net(n: Arrays, r: int, h: float, carried: float) -> None:
+def _begin_second_stage(n: Arrays, r: int, h: float, carried: float, explicit: float) -> None:
     q, v, a, stage = n.state.q, n.state.v, n.state.a, n.stage
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
         v[k] = (q[k] - stage.q[k]) / h
         a[k] = (v[k] - stage.v[k]) / h
-        stage.q[k] += carried * h * v[k]
-        stage.v[k] += carried * h * a[k]
+        # The first stage was carried ahead by h times the derivatives at the start, if by anything.
+        stage.q[k] += carried * h * v[k] + explicit * (stage.q[k] - n.saved.q[k])
+        stage.v[k] += carried * h * a[k] + explicit * (stage.v[k] - n.saved.v[k])
         n.system.base[k] = q[k]
     carry_strains(n.graph, stage, n.geometry, r, carried)
-    _choose_guess(n, r, h, False, 1.0)
 
 
 @part
@@ -297,8 +297,8 @@ def _retreat_net(n: Arrays, r: int, size: float) -> None:
 
 @kernel
 def finish_nets(n: Arrays, chosen: Ints, h: float, creep: bool, smooth: bool, begin: int, stop: int) -> None:
-    """Accepts where the nets are. With `creep` they lose their speed: the step was given up. With `smooth` they will be accelerated
-    as they were: what a contact gave does not go on."""
+    """Accepts where the nets are. With `creep` they lose their speed: the step was given up. With `smooth` the
+    acceleration is kept for the next step: what a contact gave does not go on."""
     for at in range(begin, stop):
         _finish_net(n, chosen[at], h, creep, smooth)
 
@@ -309,6 +309,8 @@ def _finish_net(n: Arrays, r: int, h: float, creep: bool, smooth: bool) -> None:
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
         v[k] = 0.0 if creep else (q[k] - n.stage.q[k]) / h
         a[k] = (v[k] - n.stage.v[k]) / h if smooth and not creep else 0.0
+    if smooth and not creep:
+        add_loads(n, r, -1.0)
     measure(n.graph, n.material, n.geometry, n.state, n.log.energy, r)
     accept_iterate(n.graph, n.state, n.geometry, r)
     break_overloaded(n, r)

@@ -58,7 +58,7 @@ def _inertia(
 ) -> float:
     """Potential of inertia, drag and load, and its gradient."""
     q, mass, drag, force, wind, rate = (
-        state.q, material.mass, forces.drag, forces.force, forces.wind, forces.drag_rate[0],
+        state.q, material.mass, forces.drag, forces.force, forces.wind, forces.drag_rate[r],
     )  # fmt: skip
     q_star, v_star, gyroscopic, vertex, theta = stage.q, stage.v, forces.gyroscopic, graph.x, graph.theta
     ih = 1.0 / h

@@ -39,7 +39,7 @@ def clear(graph: Graph, held: Flags, system: System, pattern: Pattern, r: int) -
 def add_inertia(graph: Graph, material: Material, forces: Forces, system: System, r: int, h: float) -> None:
     """Masses, and what drag and spin lose."""
     values, diagonal, mass, held, drag = system.values, system.diagonal, material.mass, material.held, forces.drag
-    theta, of_vertex, rate = graph.theta, system.of_vertex, forces.drag_rate[0]
+    theta, of_vertex, rate = graph.theta, system.of_vertex, forces.drag_rate[r]
     ih = 1.0 / h
     hh = ih * ih
     for k in range(graph.unknowns[r], graph.unknowns[r + 1]):

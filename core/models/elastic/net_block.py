@@ -88,7 +88,7 @@ class NetBlock(ElasticBlock):
         """Lets go of one of the block's holds for good."""
         self._holds.release(hold)
         for net in range(self._rods):
-            self._forget_acceleration(net)
+            self.forget_acceleration(net)
         self._measured = False
         return True
 

@@ -11,6 +11,7 @@ from ...describe.scene import Entry, Hold
 from ...errors import Array, Ints
 from ..alteration import Factors
 from ..held_frames import FRAMED, FREE_END
+from ..held_rows import HeldRows
 from ..protocol import WHOLE, Edges, Pushes
 from .arrays import Arrays, Scratch
 from .band import probe_rods
@@ -50,26 +51,18 @@ class RodBlock(ElasticBlock):
         self.sample_start = b.rods.start
         self._moved = np.zeros(0)  # for `responses`
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
-        self._hold_rows = np.array(rows, dtype=np.int64)
-        self._edge_holds = np.array([hold.kind == "edge" for _, hold in holds], dtype=np.bool_)
-        self._after = np.array(
-            [int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds],
-            dtype=np.int64,
-        )
-        # What a hold's rotation turns: the frame, and for an edge also half its vector, from the middle to its end.
-        self._tangent = b.holds.tangent[1, self._hold_rows].copy()
-        self._director = b.holds.director[1, self._hold_rows].copy()
-        self._half_edge = (
-            0.5 * (b.state.q[self._after, :3] - b.state.q[self._hold_rows, :3]) if rows else np.zeros((0, 3))
+        after = [
+            int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds
+        ]
+        self._held_rows = HeldRows(
+            b.holds, [hold.kind for _, hold in holds], rows, np.array(after, dtype=np.int64), b.state.q[:, :3]
         )
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
 
     def hold_positions(self) -> Array:
-        """(H, 3) where the holds are at the start: the vertex, or the middle of the edge."""
-        x = self.arrays.state.q[self._hold_rows, :3]
-        return np.asarray(np.where(self._edge_holds[:, None], x + self._half_edge, x))
+        return self._held_rows.positions(self.arrays.state.q[:, :3])
 
     def positions(self) -> Array:
         return self.arrays.state.q[:, :3]
@@ -91,26 +84,17 @@ class RodBlock(ElasticBlock):
         np.multiply(self.arrays.rods.mass[:, :1] * share, gravity, out=out)
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
-        b, rows = self.arrays, self._hold_rows
-        for array in b.holds:
-            array[0] = array[1]
-        edge = self._edge_holds
-        half = np.einsum("hij,hj->hi", rotations, self._half_edge)
-        b.holds.position[1, rows] = np.where(edge[:, None], positions - half, positions)
-        b.holds.position[1, self._after[edge]] = (positions + half)[edge]
-        b.holds.tangent[1, rows] = np.einsum("hij,hj->hi", rotations, self._tangent)
-        b.holds.director[1, rows] = np.einsum("hij,hj->hi", rotations, self._director)
-        b.holds.spin[1, rows] = spins
+        self._held_rows.move(positions, rotations, spins)
         self._measured = False
 
     def release(self, hold: int) -> bool:
         """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod: the two elements beside
         it can't become one while it moves."""
-        rods, row = self.arrays.rods, int(self._hold_rows[hold])
+        rods, row = self.arrays.rods, int(self._held_rows.row[hold])
         rod = int(np.searchsorted(rods.start, row, side="right")) - 1
         at_end = not rods.closed[rod] and row in (rods.start[rod], rods.start[rod + 1] - 1)
         framed = rods.joint[row] == FRAMED
-        if self._edge_holds[hold] or (framed and not at_end):
+        if self._held_rows.is_edge[hold] or (framed and not at_end):
             return False
         rods.held[row, :3] = False
         if framed:
@@ -119,7 +103,7 @@ class RodBlock(ElasticBlock):
             lay_elements(self.flat, rods.joint)
             if self._originals is not None:
                 self._originals.clear(0, slice(2 * row, 2 * row + 2))
-        self._forget_acceleration(rod)
+        self.forget_acceleration(rod)
         self._measured = False
         return True
 

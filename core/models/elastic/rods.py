@@ -58,7 +58,7 @@ class RodState(NamedTuple):
 class RodForces(NamedTuple):
     force: Array  # (N, 4) N; N m about the tangent
     wind: Array  # (3,) m/s
-    drag_rate: Array  # (1,) 1/s
+    drag_rate: Array  # (R,) 1/s
 
 
 class RodArrays(NamedTuple):

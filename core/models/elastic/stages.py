@@ -214,7 +214,7 @@ def carry_strains(graph: Graph, stage: Stage, geometry: Geometry, r: int, weight
 @part
 def air_drag(graph: Graph, material: Material, forces: Forces, q: Array, v: Array, r: int, air_density: float) -> None:
     """Writes the drag's matrix of the vertices, for the speed that they have now."""
-    drag, wind, rate, mass, vertex = forces.drag, forces.wind, forces.drag_rate[0], material.mass, graph.x
+    drag, wind, rate, mass, vertex = forces.drag, forces.wind, forces.drag_rate[r], material.mass, graph.x
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         isotropic_drag(drag, i, rate * mass[vertex[i]])
     if air_density == 0.0:

@@ -1,30 +1,75 @@
 """The acceleration at the start of a step, which schemes with an explicit first stage need.
 
 The end of a step leaves it behind: the last stage's (v - v*) / h. It is that of the slow motion, with tensions in balance; forces
-evaluated at the state would instead amplify Newton's tolerance by the stiffest spring. With such schemes the state keeps it without
-external loads, which may change from step to step. Where nothing is known of it (at the start, after a release or an impact) it is
-all zero, and is estimated by two short backward Euler steps, of which only the acceleration is kept: the first one makes velocities
+evaluated at the state would instead amplify Newton's tolerance by the stiffest spring. The state keeps it without external loads
+and drag, which may change from step to step. Where nothing is known of it (at the start, after a release or an impact) it is all
+zero, and is estimated by two short backward Euler steps, of which only the acceleration is kept: the first one makes velocities
 consistent with stiff springs, the second one accelerations.
 """
 
 from __future__ import annotations
 
+import math
+
 from ...compile.jit import part
 from .arrays import Arrays
 from .geometry import update_geometry
+from .stages import air_drag
 
+LARGEST_CHANGE = (
+    0.5  # of the speed through the air within half a step: where it would change more, it is not extrapolated so far
+)
 DIFFERENCE = 1e-6  # segment lengths, for strain rates
 
 
 @part
-def add_load(n: Arrays, r: int, sign: float) -> None:
-    """Adds the acceleration by external loads to the state's, or takes it out again; one that is not known stays zero."""
+def begin_loads(n: Arrays, r: int, h: float, air_density: float) -> None:
+    """The drag's matrix for a step of length h, and the acceleration with which it begins. The matrix is that of the speeds in the
+    middle of the step, where they can be extrapolated: so drag that grows with speed is of second order."""
+    graph, forces, state, v, a = n.graph, n.forces, n.state, n.state.v, n.state.a
+    air_drag(graph, n.material, forces, state.q, v, r, air_density)
+    add_loads(n, r, 1.0)
+    if not (air_density > 0.0 and knows_acceleration(n, r)):
+        return
+    wind, middle = forces.wind, n.stage.v
+    for i in range(graph.vertices[r], graph.vertices[r + 1]):
+        k = graph.x[i]
+        speed = gain = 0.0
+        for c in range(3):
+            speed += (v[k + c] - wind[c]) ** 2
+            gain += (0.5 * h * a[k + c]) ** 2
+        most = LARGEST_CHANGE * LARGEST_CHANGE * speed
+        size = 0.5 * h if gain <= most else 0.5 * h * math.sqrt(most / gain)
+        for c in range(3):
+            middle[k + c] = v[k + c] + size * a[k + c]
+    add_loads(n, r, -1.0)
+    air_drag(graph, n.material, forces, state.q, middle, r, air_density)
+    add_loads(n, r, 1.0)
+
+
+@part
+def add_loads(n: Arrays, r: int, sign: float) -> None:
+    """Adds the acceleration by external loads and drag to the state's, or takes it out again; one that is not known stays zero."""
     if not knows_acceleration(n, r):
         return
-    a, force, mass, held = n.state.a, n.forces.force, n.material.mass, n.material.held
-    for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
+    graph, v, a, mass, held = n.graph, n.state.v, n.state.a, n.material.mass, n.material.held
+    force, drag, wind, rate = n.forces.force, n.forces.drag, n.forces.wind, n.forces.drag_rate[r]
+    for k in range(graph.unknowns[r], graph.unknowns[r + 1]):
         if not held[k] and mass[k] > 0.0:
             a[k] += sign * (force[k] / mass[k])
+    for i in range(graph.vertices[r], graph.vertices[r + 1]):
+        k = graph.x[i]
+        if held[k] or (drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0):
+            continue
+        x, y, z, f = v[k] - wind[0], v[k + 1] - wind[1], v[k + 2] - wind[2], sign / mass[k]
+        a[k] -= f * (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z)
+        a[k + 1] -= f * (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z)
+        a[k + 2] -= f * (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z)
+    if rate > 0.0:
+        for j in range(graph.edges[r], graph.edge_end[r]):
+            k = graph.theta[j]
+            if not held[k]:
+                a[k] -= sign * rate * v[k]
 
 
 @part

@@ -29,7 +29,6 @@ from .matrix import factor_matrix, solve_matrix
 from .newton import minimise
 from .stages import (
     accept_iterate,
-    air_drag,
     break_overloaded,
     carry_strains,
     copy_state,
@@ -39,7 +38,7 @@ from .stages import (
     place_frames,
     place_held,
 )
-from .start import add_load, add_strain_rates, keep_acceleration, knows_acceleration
+from .start import add_loads, add_strain_rates, begin_loads, keep_acceleration, knows_acceleration
 from .workbench import fetch, put_back
 
 
@@ -65,28 +64,28 @@ def step_nets(
 @part
 def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
     graph, material, state, saved, geometry, holds = n.graph, n.material, n.state, n.saved, n.geometry, n.holds
-    forces, report = n.forces, n.log.report
+    report = n.log.report
     smallest = 0.5**step.most_halvings
     done = 0.0  # in steps; sums of powers of two are exact
     piece = 1.0
-    scheme = step.scheme
-    given = _most_given(n, r, step.steps * step.h) if WATCHED[scheme] else math.inf
-    watched = given < math.inf
-    explicit = EXPLICIT[scheme, 0] > 0.0
+    wanted = step.scheme
+    watched = WATCHED[wanted]
+    pushed, angle = _most_given(n, r, step.h, step.steps) if watched and step.steps > 0 else (0.0, 0.0)
+    given = pushed
+    scheme = wanted
     short = Step(
         step.h, step.steps, step.scheme, step.air_density, START * START * step.tolerance, step.most_iterations,
         step.most_halvings,
     )  # fmt: skip
+    if step.steps > 0:
+        begin_loads(n, r, step.h, step.air_density)
     energy = math.inf  # where the step begins; not known yet
-    if explicit and step.steps > 0:
-        add_load(n, r, 1.0)
     while done < step.steps:
         copy_state(graph, material, state, saved, r)
         make_base(graph, material, state, holds, geometry, r, done / step.steps)
         if watched and energy == math.inf and update_geometry(graph, material, geometry, state, r):
             energy, _ = _energy_and_work(n, r)
-        if done == math.floor(done):
-            air_drag(graph, material, forces, state.q, state.v, r, step.air_density)
+            given = pushed + _most_work(n, r, angle) if angle > 0.0 else pushed
         good = True
         starting = EXPLICIT[scheme, 0] > 0.0 and not knows_acceleration(n, r)
         for k in range(0 if starting else 2, 3):
@@ -102,39 +101,39 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
                 break
         if good and watched:
             now, work = _energy_and_work(n, r)
-            good = FALL_BACK[scheme] < 0 or now - energy - work <= GAIN * energy + ROUND_OFF * abs(work) + given
+            blown = _work_of_wind(n, r)
+            allowed = GAIN * energy + ROUND_OFF * abs(work) + given + 2.0 * abs(blown)
+            good = FALL_BACK[scheme] < 0 or now - energy - work <= allowed
             if good:
                 energy = now
         if good:
             accept_iterate(graph, state, geometry, r)
             break_overloaded(n, r)
         else:
-            scheme, piece, more = next_attempt(report, r, scheme, step.scheme, piece, smallest)
+            scheme, piece, more = next_attempt(report, r, scheme, wanted, piece, smallest)
             if more:
                 copy_state(graph, material, saved, state, r)
                 continue
             _give_up(n, r, (done + piece) / step.steps)
             energy = math.inf
-        scheme = step.scheme
+        scheme = wanted
         done += piece
         piece = lengthen(done, piece)
-        if explicit and done == math.floor(done):  # as if every step was a call of its own, to the last bit
-            add_load(n, r, -1.0)
+        if done == math.floor(done):  # as if every step was a call of its own, to the last bit
+            add_loads(n, r, -1.0)
             if done < step.steps:
-                add_load(n, r, 1.0)
+                begin_loads(n, r, step.h, step.air_density)
     make_base(graph, material, state, holds, geometry, r, 1.0)
     update_geometry(graph, material, geometry, state, r)
     measure(graph, material, geometry, state, n.log.energy, r)
 
 
 @part
-def _most_given(n: Arrays, r: int, time: float) -> float:
-    """Estimate of the most energy that moving holds may give to the net in a step: twice their speed to all of it. Infinite if
-    holds turn or wind blows: that is not so easily told."""
-    graph, holds, wind = n.graph, n.holds, n.forces.wind
-    if wind[0] != 0.0 or wind[1] != 0.0 or wind[2] != 0.0:
-        return math.inf
-    farthest, mass = 0.0, 0.0
+def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
+    """Estimate of the most energy (J) that moving holds may give to the net in a step of length h: twice their speed to all of it.
+    And by how much they turn in a step, rad."""
+    graph, holds = n.graph, n.holds
+    farthest, mass, angle = 0.0, 0.0, 0.0
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         x = graph.x[i]
         mass += n.material.mass[x]
@@ -144,18 +143,30 @@ def _most_given(n: Arrays, r: int, time: float) -> float:
                 way += (holds.position[1, i, c] - holds.position[0, i, c]) ** 2
             farthest = max(farthest, way)
     for k in range(graph.joints[r], graph.joints[r + 1]):
+        turned = abs(holds.spin[1, k] - holds.spin[0, k])
         for c in range(3):
-            if holds.tangent[0, k, c] != holds.tangent[1, k, c] or holds.director[0, k, c] != holds.director[1, k, c]:
-                return math.inf
-        if holds.spin[0, k] != holds.spin[1, k]:
-            return math.inf
-    for j in range(graph.edges[r], graph.edges[r + 1]):
-        for c in range(3):
-            if holds.edge_director[0, j, c] != holds.edge_director[1, j, c]:
-                return math.inf
-        if holds.edge_spin[0, j] != holds.edge_spin[1, j]:
-            return math.inf
-    return 2.0 * mass * farthest / (time * time) if farthest > 0.0 else 0.0
+            turned += abs(holds.tangent[1, k, c] - holds.tangent[0, k, c])
+            turned += abs(holds.director[1, k, c] - holds.director[0, k, c])
+        angle += turned / steps
+    if not graph.chain[r]:  # in a rod these are the same arrays
+        for j in range(graph.edges[r], graph.edges[r + 1]):
+            turned = abs(holds.edge_spin[1, j] - holds.edge_spin[0, j])
+            for c in range(3):
+                turned += abs(holds.edge_director[1, j, c] - holds.edge_director[0, j, c])
+            angle += turned / steps
+    return 2.0 * mass * farthest / (steps * steps * h * h) if farthest > 0.0 else 0.0, angle
+
+
+@part
+def _most_work(n: Arrays, r: int, angle: float) -> float:
+    """Twice the work (J) of turning the end of any element by an angle (rad) while nothing else moves."""
+    graph, material, geometry = n.graph, n.material, n.geometry
+    most = 0.0
+    for e in range(graph.elements[r], graph.elements[r + 1]):
+        for c in range(5):
+            stiffness, strain = material.stiffness[e, c], geometry.strain[e, c] - material.rest[e, c]
+            most = max(most, stiffness * angle * (2.0 * abs(strain) + angle))
+    return most
 
 
 @part
@@ -169,6 +180,22 @@ def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
         energy += 0.5 * mass[k] * v[k] * v[k]
         work += force[k] * (q[k] - saved[k])
     return float(energy), work
+
+
+@part
+def _work_of_wind(n: Arrays, r: int) -> float:
+    """Work since the saved state of the part of the drag that is due to the wind."""
+    q, saved, drag, wind = n.state.q, n.saved.q, n.forces.drag, n.forces.wind
+    work = 0.0
+    if wind[0] == 0.0 and wind[1] == 0.0 and wind[2] == 0.0:
+        return work
+    for i in range(n.graph.vertices[r], n.graph.vertices[r + 1]):
+        k = n.graph.x[i]
+        x, y, z = q[k] - saved[k], q[k + 1] - saved[k + 1], q[k + 2] - saved[k + 2]
+        work += wind[0] * (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z)
+        work += wind[1] * (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z)
+        work += wind[2] * (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z)
+    return work
 
 
 @part

@@ -58,7 +58,7 @@ def fetch(b: Arrays, bench: Arrays, r: int) -> None:
         to_force[i] = force[4 * first + i]
     for c in range(3):
         bench.forces.wind[c] = b.forces.wind[c]
-    bench.forces.drag_rate[0] = b.forces.drag_rate[0]
+    bench.forces.drag_rate[0] = b.forces.drag_rate[r]
     for c in range(COLUMNS):
         bench.log.report[0, c] = b.log.report[r, c]
     # Entries that are idle on this rod must not remember the one before: they go into its state.

@@ -66,7 +66,8 @@ class Work(NamedTuple):
     torque: Array  # (E, 3) N m, in the frame
     external: Array  # (V, 3)
     wind: Array  # (3,)
-    air: Array  # (2,) density, drag rate
+    air: Array  # (1,) kg/m3, density
+    drag_rate: Array  # (R,) 1/s
     span: Array  # (R,) s, total time of the current steps
     energy: Array  # (R, 4) J, stretch, bend, twist, constraint
     report: Array  # (R, COLUMNS); iterations are explicit steps

@@ -17,7 +17,7 @@ from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
 from ....errors import Array, Flags, Ints
 from ...elastic.samples import gather, lay_samples
-from ...protocol import WHOLE, Edges, Energies, Pushes, Work, in_one_piece
+from ...protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work, in_one_piece
 from ...report import FAILURES, take_work
 from ...state_of_rods import copy_rods, pack, put_rods, unpack
 from .arrays import State
@@ -155,27 +155,18 @@ class CordeBlock:
         self._system = None
         return True
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
-        self._set_forces(point_forces, wind, air_density, drag_rate)
-        self._h = h
-        self._run(h * count, self._none if skip is None else skip, calm)
+    def free_steps(self, steps: FreeSteps) -> None:
+        self._set_forces(steps)
+        self._h = steps.h
+        self._run(steps.h * steps.number, self._none if steps.skip is None else steps.skip, steps.calm)
 
-    def _set_forces(self, point_forces: Array, wind: Array, air_density: float, drag_rate: float) -> None:
+    def _set_forces(self, steps: FreeSteps) -> None:
         b = self.arrays
         for c in range(3):
-            b.work.external[:, c] = np.bincount(self._samples.vertex, point_forces[:, c], len(b.state.r))
-        b.work.wind[:] = wind
-        b.work.air[:] = air_density, drag_rate
+            b.work.external[:, c] = np.bincount(self._samples.vertex, steps.forces[:, c], len(b.state.r))
+        b.work.wind[:] = steps.wind
+        b.work.air[0] = steps.air_density
+        b.work.drag_rate[:] = steps.drag_rate
 
     def _run(self, time: float, skip: Flags, calm: bool = False) -> None:
         b, attempt = self.arrays, self._attempt
@@ -199,17 +190,17 @@ class CordeBlock:
             carrying[self._carried.net] = True
         return carrying
 
-    def step_carried(
-        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
-    ) -> None:
-        """Advances the nets and bodies registered by `carry` by h seconds. Kinematic bodies are restored, because the
+    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
+        """Advances the nets and bodies registered by `carry` by one step. Kinematic bodies are restored, because the
         simulation moves them."""
         if self._carried is None:
             return
-        self._set_forces(point_forces, wind, air_density, drag_rate)
+        self._set_forces(steps)
         bodies = self._carried.bodies
-        before = begin_bodies(bodies, self._bodies, gravity, wind, drag_rate)
-        step_carried_cordes(self.arrays, self._attempt, self._carried, before, h, 0, len(self._carried.net_of) - 1)
+        before = begin_bodies(bodies, self._bodies, gravity, steps.wind, body_drag)
+        step_carried_cordes(
+            self.arrays, self._attempt, self._carried, before, steps.h, 0, len(self._carried.net_of) - 1
+        )
         end_bodies(bodies, before)
 
     def solve(self, generalized: Array) -> None:
@@ -353,6 +344,8 @@ class CordeBlock:
 
     def unpack_state(self, state: Array) -> None:
         unpack(state, self.arrays.state)
+        # A rotation has two quaternions. `move_holds` takes the one nearer to the previous, whose sign only the state knows.
+        self.arrays.holds.q[:, self._quaternion] = self.arrays.state.q[self._quaternion]
 
     def stop(self) -> None:
         self.arrays.state.v[:] = 0.0

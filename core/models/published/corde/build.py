@@ -68,7 +68,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
     nets = _nets(plans, per_net, graph, elements, settings, state.q)
     v, e, r = len(state.r), edge_count, len(plans)
     work = Work(
-        np.zeros((v, 3)), np.zeros((e, 3)), np.zeros((v, 3)), np.zeros(3), np.zeros(2), np.zeros(r),
+        np.zeros((v, 3)), np.zeros((e, 3)), np.zeros((v, 3)), np.zeros(3), np.zeros(1), np.zeros(r), np.zeros(r),
         np.zeros((r, 4)), np.zeros((r, COLUMNS)),
     )  # fmt: skip
     held = Holds(np.stack([state.r, state.r]), np.stack([state.q, state.q]))

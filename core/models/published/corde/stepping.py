@@ -30,6 +30,7 @@ from .forces import (
 )
 
 MOST_HALVINGS = 6
+MOST_WORK = 1e7  # steps of single segments in one step of the simulation: some seconds; what needs more is given up
 # bounds of a segment's length relative to its rest length; beyond them the step has failed
 SHORTEST, LONGEST = 1e-3, 30.0
 
@@ -44,8 +45,13 @@ def step_cordes(b: Arrays, saved: Arrays, h: float, skip: NDArray[bool_], first:
         if skip[r]:
             continue
         copy_state(saved, r, False)
-        steps = max(1, math.ceil(h / n.step[r] - 1e-9))
         b.work.span[r] = h
+        segments = n.substeps[r] * float(n.edges[r + 1] - n.edges[r])
+        if not h / n.step[r] * segments < MOST_WORK:
+            report[r, FAILURES] += 1.0
+            stop_net(b, r)
+            continue
+        steps = max(1, math.ceil(h / n.step[r] - 1e-9))
         for attempt in range(MOST_HALVINGS + 1):
             good = True
             for k in range(steps):
@@ -56,12 +62,12 @@ def step_cordes(b: Arrays, saved: Arrays, h: float, skip: NDArray[bool_], first:
             if good:
                 break
             copy_state(saved, r, True)
-            if attempt == MOST_HALVINGS:
+            if attempt == MOST_HALVINGS or 2.0 * steps * segments > MOST_WORK:
                 report[r, FAILURES] += 1.0
                 stop_net(b, r)
-            else:
-                report[r, HALVINGS] += 1.0
-                steps *= 2
+                break
+            report[r, HALVINGS] += 1.0
+            steps *= 2
 
 
 @part
@@ -154,7 +160,7 @@ def step_points(b: Arrays, r: int, h: float) -> bool:
             force[i, c] -= f[c]
     if not good:
         return False
-    slow = 1.0 / (1.0 + h * work.air[1])
+    slow = 1.0 / (1.0 + h * work.drag_rate[r])
     for i in range(first, end):
         for c in range(3):
             v[i, c] = work.wind[c] + slow * (v[i, c] - work.wind[c] + h * force[i, c] / mass[i])
@@ -240,7 +246,7 @@ def step_frames(b: Arrays, r: int, h: float, at: float) -> bool:
             for c in range(3):
                 v[i, c] += h * force[i, c] / n.mass[i]
                 x[i, c] += h * v[i, c]
-    slow = 1.0 / (1.0 + h * b.work.air[1])
+    slow = 1.0 / (1.0 + h * b.work.drag_rate[r])
     for j in range(n.edges[r], n.edges[r + 1]):
         if n.framed[j]:
             for c in range(3):

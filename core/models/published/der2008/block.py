@@ -19,7 +19,7 @@ from ....errors import Array, Flags, Ints
 from ...elastic.arrays import Arrays, Step
 from ...elastic.rod_block import RodBlock
 from ...elastic.rods import RodArrays, RodState
-from ...protocol import Energies
+from ...protocol import Energies, FreeSteps
 from ...report import FALLBACKS
 from ...schemes import BACKWARD_EULER
 from .arrays import make_chain, make_motion, make_nodes
@@ -34,7 +34,7 @@ from .stepping import respond, step_rods_explicitly
 class Der2008Block(RodBlock):
     """Always uses its own integrator, whatever the simulation's setting."""
 
-    second_order = False
+    coupled_schemes = ()
 
     def __init__(
         self,
@@ -62,33 +62,21 @@ class Der2008Block(RodBlock):
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
 
-    def free_steps(
-        self,
-        h: float,
-        count: int,
-        point_forces: Array,
-        wind: Array,
-        air_density: float,
-        drag_rate: float,
-        calm: bool,
-        skip: Flags | None = None,
-    ) -> None:
+    def free_steps(self, steps: FreeSteps) -> None:
         b = self.arrays
-        skip = self._none if skip is None else skip
-        if calm:
-            super().free_steps(h, count, point_forces, wind, air_density, drag_rate, True, skip)
+        skip = self._none if steps.skip is None else steps.skip
+        if steps.calm:
+            super().free_steps(steps)
             self._measured = False
             return
-        b.forces.force[:, :3] = point_forces
-        b.forces.wind[:] = wind
-        b.forces.drag_rate[0] = drag_rate
-        self._h = h * count
-        self._step_explicitly(h, count, air_density, skip)
+        self._set_forces(b, steps)
+        self._h = steps.h * steps.number
+        self._step_explicitly(steps.h, steps.number, steps.air_density, skip)
         stuck = self._failed & ~skip
         if stuck.any():
-            super().free_steps(h, count, point_forces, wind, air_density, drag_rate, True, ~stuck)
-            b.log.report[stuck, FALLBACKS] += count
-            self._motion.inner[stuck] = count
+            super().free_steps(steps._replace(calm=True, skip=~stuck))
+            b.log.report[stuck, FALLBACKS] += steps.number
+            self._motion.inner[stuck] = steps.number
             self._measured = False
 
     def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, _impulse: Array) -> Flags:
@@ -109,20 +97,22 @@ class Der2008Block(RodBlock):
             self._body_block = bodies
         return self._carrying
 
-    def step_carried(
-        self, h: float, point_forces: Array, gravity: Array, wind: Array, air_density: float, drag_rate: float
-    ) -> None:
-        """Advances the rods and bodies registered by `carry` by h seconds. Kinematic bodies are restored, because the
+    @staticmethod
+    def _set_forces(b: RodArrays, steps: FreeSteps) -> None:
+        b.forces.force[:, :3] = steps.forces
+        b.forces.wind[:] = steps.wind
+        b.forces.drag_rate[:] = steps.drag_rate
+
+    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
+        """Advances the rods and bodies registered by `carry` by one step. Kinematic bodies are restored, because the
         simulation moves them."""
         if self._carried is None:
             return
         b, bodies, block = self._held, self._carried.bodies, self._body_block
-        b.forces.force[:, :3] = point_forces
-        b.forces.wind[:] = wind
-        b.forces.drag_rate[0] = drag_rate
-        self._h = h
-        step = Step(h, 1, BACKWARD_EULER, air_density, self._projection, 0, 0)
-        before = begin_bodies(bodies, block, gravity, wind, drag_rate)
+        self._set_forces(b, steps)
+        self._h = steps.h
+        step = Step(steps.h, 1, BACKWARD_EULER, steps.air_density, self._projection, 0, 0)
+        before = begin_bodies(bodies, block, gravity, steps.wind, body_drag)
         count = len(self._carried.assemblies.rods) - 1
         step_assemblies(b, self._held_chain, self._nodes, self._motion, self._carried, step, before, 0, count)
         end_bodies(bodies, before)

@@ -75,7 +75,7 @@ def _step_assembly(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carri
         for i in range(rods.start[r], rods.start[r + 1]):
             c.tension[i] = 0.0
         cylinder_drag(
-            rods.radii, rods.mass, m.x, m.v, b.forces.wind, step.air_density, b.forces.drag_rate[0], m.drag,
+            rods.radii, rods.mass, m.x, m.v, b.forces.wind, step.air_density, b.forces.drag_rate[r], m.drag,
             rods.start[r], rods.start[r + 1], rods.closed[r],
         )  # fmt: skip
     passed, count, left, halvings, start, h = 0.0, 0, 0, 0, 0.0, step.h

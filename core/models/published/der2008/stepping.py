@@ -58,7 +58,7 @@ def step_rods_explicitly(
         h = step.h
         for done in range(begin, stop):
             cylinder_drag(
-                rods.radii, rods.mass, m.x, m.v, forces.wind, step.air_density, forces.drag_rate[0], m.drag,
+                rods.radii, rods.mass, m.x, m.v, forces.wind, step.air_density, forces.drag_rate[r], m.drag,
                 first, end, closed,
             )  # fmt: skip
             passed, count, left = 0.0, 0, 0  # fraction of the step
