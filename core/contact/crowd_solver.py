@@ -172,7 +172,7 @@ class CrowdSolver(ContactSolver):
     def _follow(self) -> None:
         """Gaps of the contacts found last, where the samples are now."""
         samples = self.detection.samples
-        self._fetch(self._looked_at, samples.now)
+        self.fetch(self._looked_at, samples.now)
         for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
         follow_motion(self.detection.contacts, self.detection.count, samples.after, samples.now - self._looked)

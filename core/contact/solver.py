@@ -121,7 +121,7 @@ class ContactSolver:
         samples = self.detection.samples
         self._which[:] = which
         self._failed[:], self._hit[:] = False, False
-        self._fetch(which, samples.start)
+        self.fetch(which, samples.start)
         for number, chosen in self._chosen(which):
             self.blocks[number].save(chosen)
         self._h, self._air_density = h, air_density
@@ -154,6 +154,11 @@ class ContactSolver:
         if self._failed.any():
             self.known.restore(before, self._failed)
         return Outcome(self._failed, self._hit, self._easy)
+
+    @property
+    def watched(self) -> bool:
+        """Whether overlaps can be measured at the end of a frame: surfaces of bodies are not where they are then."""
+        return self._surfaces is None
 
     def _violated(self) -> Flags:
         """(C,) contacts that a step must not leave behind."""
@@ -291,7 +296,7 @@ class ContactSolver:
         """Contacts of these rods at the iterate."""
         samples = self.detection.samples
         self._looked_at[:] = which
-        self._fetch(which, samples.now)
+        self.fetch(which, samples.now)
         for block, rows in zip(self.blocks, self._rows, strict=True):
             self._turns[rows] = block.turns()
         if self._surfaces is not None and self._surfaces.follow():
@@ -319,7 +324,7 @@ class ContactSolver:
             count = encounters.add(detection.contacts, detection.count, which[self.rods[-1]])
         detection.count = count
 
-    def _fetch(self, which: Flags, out: Array) -> None:
+    def fetch(self, which: Flags, out: Array) -> None:
         """Where the sample points of these rods are."""
         if which.all():
             for block, rows in zip(self.blocks, self._rows, strict=True):

@@ -55,7 +55,7 @@ class Work:
     halvings: int = 0  # of the step size
     fallbacks: int = 0  # steps repeated with backward Euler
     failures: int = 0  # parts of a step that were given up: the rod was placed without velocity
-    overlap: float = 0.0  # deepest penetration of contacts that were given up, in radii
+    overlap: float = 0.0  # deepest overlap at the end of the frame beyond what was drawn, in radii of the thinner rod
     affected: frozenset[int] = frozenset()  # rods with failures: their numbers in the block
 
     def __add__(self, other: Work) -> Work:

@@ -19,6 +19,7 @@ from ..contact.blocks import chosen_of
 from ..contact.interpolation import interpolate_others
 from ..contact.islands import spread
 from ..contact.known_forces import Known
+from ..contact.overlaps import OverlapWatch
 from ..contact.solver import ContactSolver, Outcome
 from ..errors import Array
 from ..models.protocol import Work
@@ -45,6 +46,7 @@ class ContactStepper(Stepper):
         self._rod = samples.rod
         self._rods = solver.rods
         count = self._rods[-1].stop
+        self._watch = OverlapWatch(solver) if solver.watched else None
         self._level = np.zeros(count, int64)  # number of halvings at which a rod is first tried
         self._paths = np.zeros((2, len(samples.rod), 3))  # of each sample point: beginning and end of its last step
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
@@ -52,6 +54,17 @@ class ContactStepper(Stepper):
     def step_frame(self, times: FrameTimes) -> None:
         self._level[:] = 0
         super().step_frame(times)
+        if self._watch is not None:
+            self._report_overlaps(self._watch)
+
+    def _report_overlaps(self, watch: OverlapWatch) -> None:
+        """Rods that overlap too much are failures, whatever the solver thought of its steps."""
+        overlap, rods = watch.new_overlaps()
+        ids = frozenset(
+            rod for rod, (block, k) in enumerate(self._world.rods.rods) if self._rods[block].start + k in rods
+        )
+        unreported = len(ids - self._world.work.affected)
+        self._world.work = self._world.work + Work(failures=unreported, overlap=overlap, affected=ids)
 
     def advance(self, times: FrameTimes, begin: float, end: float, count: int) -> None:
         self._frame_times = times
