@@ -53,12 +53,16 @@ class Callbacks:
         def guard(time: float) -> Any:
             try:
                 value = call(time)
-                if value is not None and type(value) not in _PLAIN:
-                    value = np.asarray(value, dtype=np.float64)
             except Exception as error:  # the function is the user's code
                 self.first_error = self.first_error or (name, error)
                 self.tell(name, f"raised {describe_error(error)}: nothing moves there")
                 return None
+            if value is not None and type(value) not in _PLAIN:
+                try:
+                    value = np.asarray(value, dtype=np.float64)
+                except Exception:  # converting a value may run the user's code
+                    self.tell(name, UNUSABLE)
+                    return None
             if value is not None and check is not None and not check(value):
                 self.tell(name, UNUSABLE)
             return value

@@ -21,10 +21,10 @@ SEGMENTS = (25, 50, 100, 200, 400)
 # except for the assembly in Newton's method, which is quadratic.
 MAX_EXPONENT = {
     "clothoid, semi-implicit": (2.0, "the first is measured"),
-    "clothoid, SDIRK2": (2.5, "the second is measured"),
+    "clothoid, TR-BDF2": (2.5, "the second is measured"),
     "super-helix": (2.0, "the first is measured"),
 }
-SEMI_IMPLICIT, IMPLICIT = "semi-implicit euler", "sdirk2"
+SEMI_IMPLICIT, IMPLICIT = "semi-implicit euler", "tr-bdf2"
 
 
 def step_seconds(
@@ -53,9 +53,9 @@ def run() -> Outcome:
     unknowns = np.array(ELEMENTS) * 3 + 3
     rows = {
         "clothoid, semi-implicit": [step_seconds("clothoid", drawn, n, SEMI_IMPLICIT, 40, 2) for n in ELEMENTS],
-        "clothoid, SDIRK2": [step_seconds("clothoid", drawn, n, IMPLICIT, 40, 2) for n in ELEMENTS],
+        "clothoid, TR-BDF2": [step_seconds("clothoid", drawn, n, IMPLICIT, 40, 2) for n in ELEMENTS],
         "super-helix": [step_seconds("clothoid", drawn, Elements(n, degree=0), SEMI_IMPLICIT, 40, 2) for n in ELEMENTS],
-        "der, SDIRK2": [step_seconds("der", n, None, IMPLICIT, 40, 2) for n in SEGMENTS],
+        "der, TR-BDF2": [step_seconds("der", n, None, IMPLICIT, 40, 2) for n in SEGMENTS],
     }
     times = {name: np.array(values) for name, values in rows.items()}
     six = step_seconds("clothoid", drawn, 6, SEMI_IMPLICIT)
@@ -65,7 +65,7 @@ def run() -> Outcome:
             Number.between(f"growth of time, {name}", power(ELEMENTS, times[name]), 0.0, most, "(power of elements)", says)
             for name, (most, says) in MAX_EXPONENT.items()
         ),
-        Number.between("growth of time, der", power(SEGMENTS, times["der, SDIRK2"]), 0.0, 1.3, "(power of segments)"),
+        Number.between("growth of time, der", power(SEGMENTS, times["der, TR-BDF2"]), 0.0, 1.3, "(power of segments)"),
     ]  # fmt: skip
     colours = (BLUE, GREY, GREEN, RED)
     dofs = [unknowns, unknowns, unknowns - 3, 4 * np.array(SEGMENTS) + 3]

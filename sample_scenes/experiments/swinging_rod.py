@@ -14,9 +14,9 @@ SECONDS = 3.0
 EARLY = 0.6  # s, when it hangs down for the first time
 STEPS = (0.011, 0.033)
 CASES = {
-    "clothoid, sdirk2": ("clothoid", "sdirk2", BLUE),
+    "clothoid, tr-bdf2": ("clothoid", "tr-bdf2", BLUE),
     "clothoid, paper's": ("clothoid", "semi-implicit euler", GREEN),
-    "der, sdirk2": ("der", "sdirk2", ORANGE),
+    "der, tr-bdf2": ("der", "tr-bdf2", ORANGE),
     "der, paper's": ("der", "backward euler", RED),  # fully implicit, as the discrete rods of the paper
 }
 
@@ -78,5 +78,5 @@ def run() -> Outcome:
              [Series(*found[name, step][:2], name, "-", colour) for name, (_, _, colour) in CASES.items()])
         for step in STEPS
     ]  # fmt: skip
-    tubes = [Tube(x, 0.012, BLUE) for x in found["clothoid, sdirk2", STEPS[0]][3]]
+    tubes = [Tube(x, 0.012, BLUE) for x in found["clothoid, tr-bdf2", STEPS[0]][3]]
     return Outcome(numbers, [Moment("every 88 ms", tubes)], plots, Camera((0.0, -1.0, 0.0)), columns=1)

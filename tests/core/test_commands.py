@@ -86,6 +86,10 @@ def helped(command: str) -> None:
     assert all(word in text for word in words[3:] if word.startswith("--"))
 
 
+def helped_bench(command: str) -> None:
+    helped(command.replace("tendril bench", "tendril.bench"))
+
+
 def importable(command: str) -> None:
     """A module without arguments that takes minutes: it can be found."""
     assert importlib.util.find_spec(shlex.split(command)[2]) is not None
@@ -126,7 +130,8 @@ TREATMENTS: tuple[tuple[str, Callable[[str], None]], ...] = (
     (r"python -m tendril( info| --help| experiment --list)", run_as_is),
     (r"python -m tendril", run_help),
     (r"python -m tendril run \S+", run_few_frames),
-    (r"python -m tendril (run|bake|export|experiment|bench)\b.*", parsed),
+    (r"python -m tendril (run|bake|export|experiment)\b.*", parsed),
+    (r"python -m tendril bench\b.*", helped_bench),
     (r"python -m tendril\.(packaging\.package|sample_scenes\.samples|bench)\b.*", helped),
     (r"python -m tendril\.[\w.]+", importable),
     (r"packaging/window \w+ .*", in_usage),
