@@ -429,7 +429,7 @@ class ContactSolver:
             return False
         awake = self._active.copy()
         spread(awake, self._linked_or_tied())
-        woken = awake & ~self._active
+        woken = awake & ~self._active & self._coupled  # others that press take no part in this step
         self._active |= woken
         return bool(np.any(woken & ~self._looked_at))
 

@@ -40,9 +40,7 @@ class Outcome:
 
 def is_reported(report: Any, overlap: float) -> bool:
     """Whether a frame's report shows this overlap."""
-    if hasattr(report, "worst_overlap"):
-        return bool(report.worst_overlap >= overlap - OVERLAP)
-    return bool(report.failures > 0)
+    return bool(report.overlap >= overlap - OVERLAP and report.failures > 0)
 
 
 def run(scene: Crowd, threads: int = 1) -> Outcome:
