@@ -106,14 +106,14 @@ class Running:
             state = self.disk.state(last)
         simulation = self._make_simulation(scene)
         self.altered, self.environment = {}, None
+        self.simulation = simulation
+        for uid in self.uids:  # before the state, whose accelerations a release would discard
+            self.release(uid, set(moment.released))
         simulation.restore(state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
                 simulation.move_collider(number, vertices=colliders[key], at_once=True)
                 self.colliders[key] = colliders[key]
-        self.simulation = simulation
-        for uid in self.uids:
-            self.release(uid, set(moment.released))
         self.not_exact_since = moment.not_exact_since
 
     def truncate_after(self, number: int) -> None:

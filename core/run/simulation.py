@@ -188,7 +188,8 @@ class Simulation:
             raise TendrilError("body", body, "give the id that scene.add_body returned")
         self._bodies.motion.aim(body, position, rotation)
 
-    # Changes to the scene. Those that are not part of the state have to be repeated after `restore` in a new simulation.
+    # Changes to the scene. Those that are not part of the state have to be repeated in a new simulation: `release` and `detach`
+    # before `restore`, because they discard accelerations, the others after it.
 
     def release(self, hold: HoldId) -> None:
         """Removes a hold for good. Not part of the state."""

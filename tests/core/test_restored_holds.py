@@ -50,3 +50,18 @@ def test_restoring_a_turned_clamp_changes_no_bit(model, contact, how):
         after = step(sim, how)
         assert step(restored, how).tobytes() == after.tobytes(), f"frame {number}"
         before, restored = after, a_simulation(model, contact, how)
+
+
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid"])
+def test_a_released_rod_goes_on_in_a_new_simulation_to_the_same_bits(model):
+    """Hence a release that is repeated before the state is restored costs no accelerations."""
+    sim, again = a_simulation(model, False, "still"), a_simulation(model, False, "still")
+    for _ in range(3):
+        sim.step_frame()
+    sim.release(0)
+    for _ in range(3):
+        sim.step_frame()
+    again.release(0)
+    again.restore(sim.state(), sim.frame)
+    for _ in range(3):
+        assert step(sim, "still").tobytes() == step(again, "still").tobytes()
