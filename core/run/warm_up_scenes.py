@@ -38,6 +38,8 @@ def simulations(record: ModelRecord, contact: bool, bodies: bool) -> Iterator[Si
     for solver in record.warm_up_solvers if contact else ("coulomb",):
         scene = small_scene(record, contact, bodies and solver == "coulomb")  # the only solver of bodies
         yield Simulation(scene, 24.0, substeps=2, threads=1, contact=solver)
+    if contact:  # many rods have a solver of their own
+        yield Simulation(crowd(record), 24.0, substeps=2, threads=1)
     if bodies and record.bodies == "monolithic":
         scene = small_scene(record, contact, bodies)
         yield Simulation(scene, 24.0, substeps=2, threads=1, engine=StillBodies(scene))
@@ -88,6 +90,22 @@ def small_scene(record: ModelRecord, contact: bool, bodies: bool) -> Scene:
     if contact:
         scene.collide(Mesh(_floor(0.0), SIDES))
         scene.collide(Box((0.1, 0.1, 0.1), position=(0.3, 0.2, 0.0)))
+    return scene
+
+
+def crowd(record: ModelRecord) -> Scene:
+    """As few rods as count as many, in two layers across each other, about to fall on a floor."""
+    from ..contact.crowd_solver import CROWD
+
+    scene, material = Scene(rod_contact=True), Material.preset("nylon rope")
+    scene.collide(Mesh(_floor(0.0), SIDES))
+    along = np.linspace(-0.1, 0.1, 4)
+    for k in range(CROWD):
+        points = np.full((4, 3), 0.03 * (k // 2) - 0.06)
+        points[:, k % 2], points[:, 2] = along, 0.011 + 0.022 * (k % 2)
+        rod = scene.add(Rod.from_points(points, radius=0.01, material=material), record.name)
+        if k == 0:
+            scene.clamp(rod, "start")
     return scene
 
 

@@ -24,8 +24,8 @@ def compiled():
     return found
 
 
-@pytest.mark.parametrize("contact", [False, True])
-def test_nothing_is_left_to_be_compiled(contact, monkeypatch):
+@pytest.mark.parametrize(("contact", "coils"), [(False, 3), (True, 3), (True, 12)])
+def test_nothing_is_left_to_be_compiled(contact, coils, monkeypatch):
     monkeypatch.setattr(warm_up, "is_warm", lambda *_: False)
     warm_up.warm_up(["der"], contact)
     before = compiled()
@@ -33,7 +33,7 @@ def test_nothing_is_left_to_be_compiled(contact, monkeypatch):
     scene = Scene(air_density=1.2, wind=(1.0, 0.0, 0.0), drag=0.1, rod_contact=contact)
     angle = np.linspace(0.0, 6.0 * np.pi, 40)
     coil = np.stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.3 + 0.01 * angle], axis=1)
-    for k in range(3):
+    for k in range(coils):
         rod = scene.add(Rod.from_points(coil + np.array((0.05 * k, 0.0, 0.1 * k)), radius=0.005, material=material))
         scene.pin(rod, "start")
         hold = scene.clamp(rod, "end")
