@@ -300,3 +300,20 @@ def test_mobility_is_the_response_to_a_force() -> None:
             block.linearise(chosen, pushes, np.zeros(1))
             moved = block.step_vector().reshape(n, 4)[vertex, c]
             assert abs(moved - mobility[vertex, entry]) < 1e-9 * moved
+
+
+@pytest.mark.parametrize("model", ["der", "net", "compact", "clothoid", "der2008", "corde"])
+def test_held_places_do_not_retreat_with_the_initial_guess(model: str) -> None:
+    """No later step would move them to where they belong."""
+    scene = Scene()
+    rod = scene.add(Rod.from_points(line(12), 0.02, Material.preset("rubber"), rest="straight"), model)
+    scene.clamp(rod, 0, path=lambda t: ((0.0, t, 0.0), np.eye(3)))
+    sim = Simulation(scene)
+    block, chosen, h = sim.blocks[0], np.array([0]), 1.0 / 24.0
+    sim._world.place(sim._frame_times(), 1.0)
+    forces = np.zeros((block.sample_start[-1], 3))
+    block.save(chosen)
+    block.free_steps(FreeSteps(h, 1, forces, np.zeros(3), 0.0, np.zeros(1), skip=np.array([True])))
+    block.begin(chosen, h, 0.0)
+    block.backtrack(chosen, np.full(1, 0.5))
+    assert np.allclose(block.positions()[0], (0.0, h, 0.0), atol=1e-12)

@@ -289,9 +289,10 @@ def retreat_nets(n: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -
 
 @part
 def _retreat_net(n: Arrays, r: int, size: float) -> None:
-    q, base = n.state.q, n.system.base
+    q, base, held = n.state.q, n.system.base, n.material.held
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
-        q[k] = base[k] + size * (q[k] - base[k])
+        if not held[k]:  # the initial guess has held places where they belong, and no later step moves them
+            q[k] = base[k] + size * (q[k] - base[k])
     update_geometry(n.graph, n.material, n.geometry, n.state, r)
 
 
