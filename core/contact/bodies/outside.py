@@ -145,6 +145,10 @@ class Outside:
             self._take(h, led, given + _answers(mass, inertia, backed))
             self._note_disturbances(given, gained, gravity)
             self._lean(given, applied, _answers(mass, inertia, applied), block.mass * (blurred / h**2) ** 2)
+            # Nor with accelerations of bodies that were as heavy as something behind them, or are so from now on.
+            for leaning in (backed, np.einsum("bij,bj->bi", block.backing, gained)):
+                slowed = np.abs(_answers(mass, inertia, leaning)) > NOTHING
+                self._steps.disturbed[np.any(slowed, axis=1)] = 1.0
             self._there = told
             self._compare(h, ~led & ~block.kinematic)
             block.came_from[2][:] = block.state.x
