@@ -44,9 +44,10 @@ class TwoEdges:
         assert found == 1
         assert not contacts.crossed[0]
         forces.known[0] = KNOWN * contacts.upright[0]
+        forces.limit[0] = KNOWN
         forces.stiffness[0] = STIFFNESS
         pushes = Pushes(np.zeros((4, 4)), np.zeros((4, 28)), np.zeros(4, dtype=bool))
-        push(contacts, 1, samples, np.ascontiguousarray(q[:, 3]), np.full(2, tame), forces, pushes)
+        push(contacts, 1, samples, np.ascontiguousarray(q[:, 3]), np.full(2, tame), True, forces, pushes)
         return samples, contacts, forces, pushes
 
     def matrix(self, q: np.ndarray, tame: bool = False) -> np.ndarray:
@@ -151,7 +152,7 @@ def test_the_stiffness_of_an_edge_on_a_plane_is_the_derivative_of_its_force(tilt
         assert 0.0 < contacts.at[0, 0] < 1.0
         forces.stiffness[0] = STIFFNESS
         pushes = Pushes(np.zeros((2, 4)), np.zeros((2, 28)), np.zeros(2, dtype=bool))
-        push(contacts, 1, samples, np.zeros(2), np.zeros(1, dtype=bool), forces, pushes)
+        push(contacts, 1, samples, np.zeros(2), np.zeros(1, dtype=bool), True, forces, pushes)
         return pushes
 
     q = np.column_stack([start, np.zeros(2)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -152,7 +152,8 @@ def throw(case: Case) -> None:
     frame, same = sim.step_frame(), again.step_frame()
     check(frame)
     assert np.array_equal(frame.positions(0), same.positions(0))
-    assert frame.report == same.report
+    # Problems of a scene's functions are told once per simulation, so again by the second one.
+    assert replace(frame.report, problems=()) == replace(same.report, problems=())
 
 
 @settings(max_examples=40, deadline=None)
