@@ -20,9 +20,7 @@ from .islands import (
     Progress,
     Totals,
     Verdict,
-    add_up,
     good,
-    label_islands,
 )
 
 FOLLOW = 0.3  # of the largest error: when Newton's step changes it by less, the known forces follow
@@ -66,11 +64,7 @@ class CrowdIslands(Islands):
         iteration: int,
     ) -> CrowdVerdict:
         """As `judge`. `fresh`: the contacts were found at this iterate; only then rods can be done."""
-        label_islands(linked, self._island)
-        add_up(
-            active, self._island, potential, longest, slope, contacts, count, forces, samples.rod, samples.after,
-            self._progress, self._own, self._totals,
-        )  # fmt: skip
+        self._add_up(active, linked, potential, longest, slope, contacts, count, forces, samples)
         decide_round(
             active, self._island, longest, slope, self._own, self._totals, self._tolerance, fresh, iteration,
             self._progress, self._verdict, self._check,

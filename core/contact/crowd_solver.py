@@ -42,6 +42,7 @@ ROUND = 10  # iterations of a round, at most
 class CrowdSolver(ContactSolver):
     detection: CrowdDetection
     together = True
+    most_iterations, most_careful_iterations = MOST_ITERATIONS, MOST_CAREFUL_ITERATIONS
 
     def __init__(
         self,
@@ -83,7 +84,6 @@ class CrowdSolver(ContactSolver):
 
     def _solve(self, most_iterations: int, last: bool) -> None:
         """Rods that have not converged after so many iterations, or nearly so if there is no other chance, fail."""
-        most_iterations = MOST_ITERATIONS if most_iterations < MOST_ITERATIONS else MOST_CAREFUL_ITERATIONS
         self._active[:] = self._coupled
         self._waiting[:] = False
         self._stiffness[:] = STIFFNESS

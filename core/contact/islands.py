@@ -96,11 +96,7 @@ class Islands:
     ) -> Verdict:
         """`linked` (L, 2) are rods that press on each other; `potential`, `longest` and `slope` (R,) those of rods and of their
         steps."""
-        label_islands(linked, self._island)
-        add_up(
-            active, self._island, potential, longest, slope, contacts, count, forces, samples.rod, samples.after,
-            self._progress, self._own, self._totals,
-        )  # fmt: skip
+        self._add_up(active, linked, potential, longest, slope, contacts, count, forces, samples)
         decide(
             active,
             self._island,
@@ -113,6 +109,25 @@ class Islands:
             self._verdict,
         )
         return self._verdict
+
+    def _add_up(
+        self,
+        active: Flags,
+        linked: Ints,
+        potential: Array,
+        longest: Array,
+        slope: Array,
+        contacts: Contacts,
+        count: int,
+        forces: Forces,
+        samples: Samples,
+    ) -> None:
+        """Finds the islands and sums over each of them."""
+        label_islands(linked, self._island)
+        add_up(
+            active, self._island, potential, longest, slope, contacts, count, forces, samples.rod, samples.after,
+            self._progress, self._own, self._totals,
+        )  # fmt: skip
 
 
 def spread(flags: Flags, linked: Ints) -> None:

@@ -47,6 +47,7 @@ class Outcome(NamedTuple):
 class ContactSolver:
     # Whether rods near each other take smaller steps together when one of them has to, and no step may leave overlaps behind.
     together = False
+    most_iterations, most_careful_iterations = MOST_ITERATIONS, MOST_CAREFUL_ITERATIONS
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class ContactSolver:
         self._begin(self._coupled)
         self._easy[:] = True
         before = self.known.copy()
-        self._solve(MOST_CAREFUL_ITERATIONS if careful else MOST_ITERATIONS, last)
+        self._solve(self.most_careful_iterations if careful else self.most_iterations, last)
         if (self.together or not last) and self._coupled.any():
             self._base[:] = samples.start
             self._look(self._coupled)

@@ -39,7 +39,7 @@ class LastGood:
         self._reset([True] * len(self._world.parts(self._good)))
 
     def restore(self, flat: Array, cure: str) -> None:
-        """Sets and keeps a state from outside, or raises TendrilError if nobody can have it, and leaves the world as it was."""
+        """Restores and keeps a given state. Raises TendrilError for an impossible one; the world is then unchanged."""
         self._world.pack_state(self._spare)
         if not _is_usable(flat):
             raise TendrilError("state", flat, cure)
