@@ -1,6 +1,8 @@
 """Compiled code on disk: no disk is an error, two processes share one, and without numba there is none and all is as right."""
 
+import hashlib
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tendril.core.compile import kernel_cache
 
 KERNEL = """
     import sys
@@ -25,7 +28,8 @@ def start(folder, script, *arguments, before=None):
     """A Python of its own whose kernel lies in a file, as numba wants it."""
     folder.mkdir(exist_ok=True)
     file = folder / "script.py"
-    file.write_text(script)
+    if not file.exists() or file.read_text() != script:  # a process started before may still read it: never truncate it then
+        file.write_text(script)
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, str(file), *map(str, arguments)]
     return subprocess.Popen(
@@ -69,7 +73,8 @@ def test_a_full_disk_is_no_error(tmp_path):
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
     (tmp_path / "file").write_text("no folder")
     assert run(tmp_path, CALL, tmp_path / "file" / "cache") == "42 3.0 0"
-    assert len(files(tmp_path, "nbc")) == 2  # in a temporary folder
+    assert not files(tmp_path, "nbc")
+    assert not list(tmp_path.glob("tendril-*"))  # the temporary folder in which they were
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
@@ -127,6 +132,47 @@ def test_a_folder_of_another_user_is_refused(tmp_path):
     assert "is not used, because it belongs to another user" in errors
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions as of Unix")
+@pytest.mark.parametrize("kind", ["writable", "foreign"])
+def test_a_file_that_somebody_else_may_have_written_is_refused(tmp_path, kind):
+    """Put there while the folder was writable for all: unpickling it would execute it, whatever its checksum."""
+    if kind == "foreign" and os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    run(tmp_path, CALL, tmp_path / "cache")
+    for path in files(tmp_path / "cache", "nbc"):
+        executed = tmp_path / "executed"
+        payload = pickle.dumps(Payload(str(executed)))
+        header = path.read_bytes()[len(kernel_cache._MAGIC) + 32 :].partition(b"\n")[0] + b"\n"
+        digest = hashlib.sha256(header + payload).digest()
+        path.write_bytes(kernel_cache._MAGIC + digest + header + payload)
+        path.chmod(0o666) if kind == "writable" else os.chown(path, 12345, 12345)
+    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    said, errors = process.communicate(timeout=300)
+    assert said.strip() == "42 3.0 0"
+    assert not executed.exists()
+    reason = "other users can write there" if kind == "writable" else "it belongs to another user"
+    assert errors.count(f"is not used, because {reason}; it is compiled again.") == 2
+    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"  # replaced by the user's own
+
+
+class Payload:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as of Unix")
+def test_files_and_folders_are_for_the_user_alone(tmp_path):
+    run(tmp_path, CALL, tmp_path / "cache", before=lambda: os.umask(0))
+    made = [path for path in (tmp_path / "cache").rglob("*") if path.is_dir() or path.suffix == ".nbc"]
+    assert len(made) > 2
+    assert not [path for path in made if path.stat().st_mode & 0o022]
+
+
 def test_processes_that_compile_at_once_share_it(tmp_path):
     script = textwrap.dedent(
         KERNEL + "    print([twice(x) for x in eval(sys.argv[2])], sum(twice.stats.cache_hits.values()))"
@@ -170,6 +216,75 @@ def test_parts_are_compiled_once_whatever_constants_they_are_called_with(tmp_pat
     assert {path.name.partition("-")[0] for path in files(tmp_path / "cache", "nbc")} == {"both"}
 
 
+GROUPS = """
+    import sys
+    from typing import NamedTuple
+    import numpy as np
+    from tendril.core.compile import cache_folder
+    cache_folder.set_cache_folder(sys.argv[1])
+    from tendril.core.compile.jit import kernel, part
+
+    class Inner(NamedTuple):
+        a: np.ndarray
+        b: np.ndarray
+
+    class Outer(NamedTuple):
+        x: np.ndarray
+        inner: Inner
+        h: float
+        nothing: object
+
+    @part
+    def advance(group, i):
+        inner, x = group.inner, group.x
+        inner.a[i] += x[i, 0] * group.h
+        return inner.b[i]
+
+    @part
+    def difference(first, second, i):
+        one, other = first, second
+        return one.a[i] - other.a[i]
+
+    @kernel
+    def everything(group, other, count):
+        total = 0.0
+        inner = group.inner
+        made = Inner(group.inner.b, other.inner.a)
+        for i in range(count):
+            either = group if i % 2 else other
+            total += advance(group, i) + difference(inner, other.inner, i) + 2.0 * difference(made, inner, i)
+            total += 3.0 * advance(either, i)
+        return total
+
+    def make(seed):
+        random = np.random.default_rng(seed)
+        return Outer(random.random((5, 2)), Inner(random.random(5), random.random(5)), 0.5, None)
+
+    group, other = make(1), make(2)
+    arrays = group.x, group.inner.a, other.inner.b
+    before = [sys.getrefcount(array) for array in arrays]
+    found = [everything(group, other, 5) for _ in range(50)]
+    assert [sys.getrefcount(array) for array in arrays] == before
+    plain, other_plain = make(1), make(2)
+    compiled, everything = everything, everything.py_func
+    advance, difference = advance.py_func, difference.py_func
+    expected = [everything(plain, other_plain, 5) for _ in range(50)]
+    print(np.allclose(found, expected, rtol=1e-14), np.allclose(group.inner.a, plain.inner.a, rtol=1e-14))
+    for wrong in (group._replace(inner=(1, 2, 3)), group._replace(x=np.zeros((5, 2), np.float32)), group._replace(x=3.0)):
+        try:
+            list(compiled.overloads.values())[0].entry_point(wrong, other, 5)
+        except (TypeError, ValueError) as error:
+            print(error)
+"""
+
+
+def test_groups_of_arrays_are_handed_on_as_they_are(tmp_path):
+    """Whatever a group is: an argument, within one, made here, one of two; and none of its arrays is kept or lost."""
+    said = run(tmp_path, GROUPS, tmp_path / "cache").split("\n")
+    other_type = "an array of another type was expected"
+    assert said == ["True True", "a group of 2 was expected", other_type, other_type]
+
+
 ROPE = """
     import sys
     {without}
@@ -205,3 +320,21 @@ def test_a_numba_that_is_too_old_is_not_used(tmp_path):
     print(jit.why_not_compiled(), jit.kernel(lambda x: 2 * x)(21))
     """
     assert run(tmp_path, script) == "version 0.56.4 is too old, 0.60 is needed 42"
+
+
+def test_numba_that_is_switched_off_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    script = """
+    from tendril.core.compile import jit
+    print(jit.why_not_compiled(), jit.kernel(lambda x: 2 * x)(21))
+    """
+    assert run(tmp_path, script) == "the environment variable NUMBA_DISABLE_JIT is set 42"
+    rope = """
+    from tendril.core import Material, Rod, Scene, Simulation
+    scene = Scene()
+    scene.add(Rod.from_points([(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0)], radius=0.01, material=Material.preset("rubber")))
+    print(Simulation(scene, substeps=1).step_frame().report.converged)
+    """
+    assert run(tmp_path, rope) == "True"
+    told = subprocess.run([sys.executable, "-m", "tendril", "info"], capture_output=True, text=True, check=True).stdout
+    assert "compiled code  none, and simulations are slow: the environment variable NUMBA_DISABLE_JIT is set" in told
