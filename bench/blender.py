@@ -203,7 +203,7 @@ def _add_rod(name: str, data: Any, **settings: Any) -> Any:
     bpy.context.view_layer.objects.active = obj
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     return obj
 
 

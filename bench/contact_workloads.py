@@ -18,12 +18,12 @@ from ..core.contact.broad_phase import BroadPhase
 from ..core.contact.detection import MARGIN, sweep_boxes
 from ..core.describe.shapes import Cylinder, Plane, Sphere
 from ..sample_scenes.experiments import cylinders, knot
-from ..sample_scenes.experiments.overlap import in_cylinder, in_itself
+from ..sample_scenes.experiments.overlap import in_itself
+from .peers import cases
 from .rows import Line, Row, Timer, least_processor_seconds, least_seconds
 from .workloads import Result, best_of
 
 PATCH = 40  # strands of 25 segments
-ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # axis along y
 HAIR = Material(young_modulus=3.9e9, density=1300.0, poisson_ratio=0.4)
 HAIR_RADIUS, HAIR_LENGTH, HAIR_SEGMENTS = 40e-6, 0.25, 25
 WAVE, WAVE_LENGTH = 5e-4, 0.05  # m: amplitude and wavelength of hair on a plane
@@ -31,22 +31,38 @@ WAVE, WAVE_LENGTH = 5e-4, 0.05  # m: amplitude and wavelength of hair on a plane
 
 def rope_on_cylinders() -> Result:
     """W5: a rope of 150 segments falls on three cylinders, 3 s."""
-    radius, seconds = 4e-3, 3.0
-    x = np.linspace(-0.75, 0.75, 151)
-    points = np.stack([x, 0.02 * np.sin(3.0 * x), np.full_like(x, 0.35)], axis=1)
+    cord = cases.DROPPED
     scene = Scene(rod_contact=True)
-    rope = Material(young_modulus=10e6, density=1000.0, poisson_ratio=0.5)
-    rod = scene.add(Rod.from_points(points, radius, rope, rest="straight"), friction=0.3)
-    shapes = [Cylinder(0.05, 0.6, (x, 0.0, z), ACROSS) for x, z in ((-0.45, 0.0), (0.0, 0.1), (0.45, 0.0))]
-    for shape in shapes:
-        scene.collide(shape, friction=0.3)
+    rope = Material(cord.young, cord.density, cord.poisson)
+    rod = scene.add(
+        Rod.from_points(cases.dropped_points(), cord.radius, rope, rest="straight"), friction=cases.DROPPED_FRICTION
+    )
+    for x, z in cases.CYLINDERS:
+        shape = Cylinder(cases.CYLINDER_RADIUS, cases.CYLINDER_LENGTH, (x, 0.0, z), cases.ACROSS)
+        scene.collide(shape, friction=cases.DROPPED_FRICTION)
     sim = Simulation(scene)
     with Timer() as timer:
-        frames = [sim.step_frame() for _ in range(round(seconds * sim.frame_rate))]
-    positions = [frame.positions(rod) for frame in frames]
-    deepest = max(max(*(in_cylinder(x, radius, shape) for shape in shapes), in_itself(x, radius)) for x in positions)
-    figure = {"penetration_radii": max(0.0, deepest) / radius, "processor_seconds": timer.processor}
+        frames = [sim.step_frame() for _ in range(round(cases.DROPPED_SECONDS * sim.frame_rate))]
+    deepest = max(cases.dropped_penetration(frame.positions(rod)) for frame in frames)
+    figure = {"penetration_radii": deepest, "processor_seconds": timer.processor}
     return timer.wall, figure | _retries(frames)
+
+
+def heap_on_floor() -> Result:
+    """Strands fall in crossed layers on a floor: the mean frame. Compared with other programs."""
+    cord = cases.STRAND
+    scene = Scene(rod_contact=True)
+    scene.collide(Plane(), friction=cases.HEAP_FRICTION)
+    material = Material(cord.young, cord.density, cord.poisson)
+    for points in cases.heap_points():
+        scene.add(Rod.from_points(points, cord.radius, material), friction=cases.HEAP_FRICTION)
+    sim = Simulation(scene)
+    with Timer() as timer:
+        frames = [sim.step_frame() for _ in range(cases.HEAP_FRAMES)]
+    shapes = [[frame.positions(rod) for rod in range(cases.HEAP_STRANDS)] for frame in frames]
+    figure = cases.heap_figure(shapes[-1], max(map(cases.heap_overlap, shapes)))
+    processor = timer.processor / len(frames)
+    return timer.wall / len(frames), figure | {"processor_seconds": processor} | _retries(frames)
 
 
 def tight_knot() -> Result:

@@ -53,17 +53,6 @@ print(json.dumps({"first": first, "compiled": len(compiled), "rest": clock() - s
 """
 
 
-def package_here() -> Path | None:
-    """The zip of this platform and Python, if it was built."""
-    from ..packaging.package import OUT, this_platform  # late: it needs bpy
-    from ..packaging.targets import ROOT, all_targets
-
-    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    found = [t.file_name for t in all_targets() if (t.platform, t.python) == (this_platform(), python)]
-    paths = [ROOT / OUT / name for name in found if (ROOT / OUT / name).exists()]
-    return paths[0] if paths else None
-
-
 def measure(folder: Path, cache: Path, scene: str) -> dict[str, Any]:
     """Runs a scene with the package in a folder."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
@@ -75,8 +64,10 @@ def measure(folder: Path, cache: Path, scene: str) -> dict[str, Any]:
 
 
 def _packaged(_full: bool) -> Iterator[Line]:
-    package = package_here()
-    if package is None:
+    from ..packaging.package import package_here  # late: it needs bpy
+
+    package = package_here(f"{sys.version_info[0]}.{sys.version_info[1]}")
+    if not package.exists():
         print("  no package in out/packages: run make package-here first")
         return
     with tempfile.TemporaryDirectory() as temporary:

@@ -16,15 +16,29 @@ from typing import Any
 
 from ...core.compile.version import VERSION
 from . import environment
-from .environment import ROOT, PeerError
+from .environment import ROOT, Peer, PeerError
 
 WORKLOADS = {
     "W1": "cantilever falls to rest, 50 segments, 2 s",
     "W2": "undamped rope swings, 100 segments, 5 s",
     "W3": "1,000 shaken strands of hair, 25 segments each, per frame",
     "W4": "critical twist of Michell's ring, 60 segments",
+    "W5": "rope of 150 segments falls on three cylinders and touches itself, 3 s",
+    "heap": "20 strands of 25 segments fall on each other and on a floor, per frame",
 }
-PEERS = {"MuJoCo": "mujoco", "PyElastica": "pyelastica"}  # the package on PyPI; its script is PACKAGE_workloads.py
+FREE, TOUCHING = ("W1", "W2", "W3"), ("W5", "heap")
+PEERS = (
+    Peer("MuJoCo", "mujoco_workloads", "classic", (*FREE, "W4")),
+    Peer("PyElastica", "pyelastica_workloads", "classic", (*FREE, "W4")),
+    Peer("newton", "newton_workloads", "newton", (*FREE, *TOUCHING)),
+    Peer("dismech-newton", "dismech_workloads", "dismech", (*FREE, *TOUCHING)),
+    Peer("Blender cloth", "blender_workloads", "", ("W1", "W2", "W5"), arguments=("cloth",)),
+    Peer("Blender particle hair", "blender_workloads", "", ("W3",), arguments=("particle hair",)),
+    *(
+        Peer(f"Blender {kind}", "blender_workloads", "blender", ("W3",), "3.13", (kind,))
+        for kind in ("Hair Dynamics", "Hair Dynamics (100 substeps)")
+    ),
+)
 HEAD = ("workload", "program", "seconds", "x Tendril", "figures")
 
 
@@ -38,7 +52,9 @@ def main() -> int:
         parser.error(f"there is no workload {unknown[0]}: choose from {', '.join(WORKLOADS)}")
     busy = os.getloadavg()[0]
     if busy > 0.5:
-        print(f"Other programs are running on this machine (load {busy:.1f}), so the times below are too long.")
+        print(
+            f"Other programs are running on this machine (load {busy:.1f}): processor times may be a little too long."
+        )
     results = measure(options.workloads or list(WORKLOADS))
     rows = [row(result, results) for result in results]
     print(plain_table(rows))
@@ -53,20 +69,22 @@ def main() -> int:
 
 def measure(workloads: list[str]) -> list[dict[str, Any]]:
     """Results of all programs on all workloads. A program that failed has the key "error", a sentence, instead of "seconds"."""
-    missing = environment.prepare(list(PEERS.values()))
-    for reason in missing.values():
-        print(f"Missing: {reason}", flush=True)
+    missing = environment.prepare(PEERS)
+    for name, reason in missing.items():
+        print(f"{name}: {reason}", flush=True)
     results = []
     for workload in workloads:
         results.append(_tendril(workload))
-        for program, package in PEERS.items():
-            print(f"{workload} on {program} ...", flush=True)
+        for peer in PEERS:
+            if workload not in peer.workloads:
+                continue
+            print(f"{workload} on {peer.name} ...", flush=True)
             try:
-                if package in missing:
-                    raise PeerError(missing[package])
-                results.append(environment.run(f"{package}_workloads", workload))
+                if peer.name in missing:
+                    raise PeerError(missing[peer.name])
+                results.append(environment.run(peer, workload))
             except PeerError as error:
-                results.append({"program": program, "version": "", "workload": workload, "error": str(error)})
+                results.append({"program": peer.name, "version": "", "workload": workload, "error": str(error)})
     return results
 
 
@@ -74,11 +92,22 @@ def _tendril(workload: str) -> dict[str, Any]:
     result: dict[str, Any] = {"program": "Tendril", "version": VERSION, "workload": workload}
     print(f"{workload} on Tendril ...", flush=True)
     try:
-        from ..workloads import run
-
-        return result | run(workload)
+        return result | _on_processor(tendril_run(workload))
     except Exception as error:  # any failure: the rows of the peers are still worth having
         return result | {"error": " ".join(str(error).split()) or type(error).__name__}
+
+
+def tendril_run(workload: str) -> dict[str, Any]:
+    from .. import contact_workloads, workloads
+
+    touching = {"W5": contact_workloads.rope_on_cylinders, "heap": contact_workloads.heap_on_floor}
+    return workloads.run(workload, work=touching.get(workload))
+
+
+def _on_processor(result: dict[str, Any]) -> dict[str, Any]:
+    """The result with processor time, as the peers are measured. The frame times among the figures are those of the clock."""
+    figure = {key: value for key, value in result["figure"].items() if not key.endswith("_frame")}
+    return {**result, "seconds": figure.pop("processor_seconds"), "figure": figure}
 
 
 def row(result: dict[str, Any], results: list[dict[str, Any]]) -> tuple[str, ...]:
@@ -119,7 +148,7 @@ def plain_table(rows: list[tuple[str, ...]]) -> str:
 def markdown(rows: list[tuple[str, ...]], workloads: set[str]) -> str:
     lines = [
         f"Measured on {date.today().isoformat()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        "by `make bench-peers`.",
+        f"load {os.getloadavg()[0]:.1f}, by `make bench-peers`. Seconds are processor time, summed over threads.",
         "",
         *(f"- **{name}**: {what}" for name, what in WORKLOADS.items() if name in workloads),
         "",
