@@ -5,10 +5,12 @@
 
 import time
 import traceback
+from pathlib import Path
 
 import bpy
 
 TIMEOUT = 800.0  # s, for all steps
+FOLDER = Path("/tendril")  # shared with packaging/window
 
 
 def only_a_rope(segments, **look):
@@ -27,7 +29,7 @@ def only_a_rope(segments, **look):
     bpy.context.collection.objects.link(rope)
     bpy.context.view_layer.objects.active = rope
     rope.select_set(True)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
 
 
 def begin(prepare, steps, at_tick=lambda: None):
@@ -68,3 +70,17 @@ def here():
 
 def area_of(kind):
     return next(area for area in window().screen.areas if area.type == kind)
+
+
+def do(what):
+    """Requests an event of the mouse or keyboard; it is done when the file has disappeared."""
+    (FOLDER / "do.new").write_text(what)
+    (FOLDER / "do.new").rename(FOLDER / "do")
+    while (FOLDER / "do").exists():
+        yield
+
+
+def wait(seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        yield

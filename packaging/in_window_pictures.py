@@ -1,4 +1,4 @@
-"""Takes the screenshots of docs/panels and docs/quick_start in a window; run by packaging/window.
+"""Takes the screenshots of docs/panels in a window; run by packaging/window.
 
 Every panel is shown alone in an area beside the viewport: the others are unregistered meanwhile. The object is that of a sample
 which uses the settings of the panel.
@@ -6,6 +6,7 @@ which uses the settings of the panel.
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -18,16 +19,20 @@ from in_steps import area_of, begin, here, window
 
 NAME = "bl_ext.user_default.tendril"
 OUT = Path(os.environ["TENDRIL_PICTURES"])
+ONLY = [name for name in os.environ.get("TENDRIL_PANELS", "").split(",") if name]  # labels; none: all, and the overlay
 PAUSE = 1.0  # s until the window is drawn without a graphics card
 WIDTH = 430  # pixels, of the area with the panel
 
 # Sample and object that are shown with a panel, by the label of the panel.
 SUBJECTS = {
     "Rod": ("rope_on_hook", "Rope"),
-    "Material": ("telephone_cord", "Cord"),
+    "Shape and Model": ("rope_on_hook", "Rope"),
+    "Material (SI)": ("telephone_cord", "Cord"),
     "Along the Rod": ("rope_on_hook", "Rope"),
-    "Net": ("tree_in_wind", "Tree"),
+    "Breaking and Nets": ("tree_in_wind", "Tree"),
     "Over Time": ("climbing_vine", "Vine"),
+    "Guides": ("curly_hair", "Hair"),
+    "Follow Groom": ("curly_hair", "Hair"),
     "Pins": ("tree_in_wind", "Tree"),
     "Attachments": ("wrecking_ball", "Cable"),
     "Collisions": ("rope_on_hook", "Rope"),
@@ -36,6 +41,7 @@ SUBJECTS = {
     "Field Weights": ("tree_in_wind", "Tree"),
     "Shared Field Weights": ("tree_in_wind", "Tree"),
     "Cache": ("rope_on_hook", "Rope"),
+    "Variants": ("rope_on_hook", "Rope"),
     "Numbers": ("rope_on_hook", "Rope"),
     "Viewport Overlay": ("rope_on_hook", "Rope"),
 }
@@ -134,33 +140,6 @@ def look(view, position, distance):
     region.view_rotation = (0.76, 0.62, 0.12, 0.15)
 
 
-# The steps of docs/quick_start.md -----------------------------------------------------------------------------------
-
-
-def quick_start():
-    for obj in list(bpy.data.objects):
-        bpy.data.objects.remove(obj)
-    yield from with_wide_properties()
-    view, properties = area_of("VIEW_3D"), area_of("PROPERTIES")
-    look(view, (-0.7, 0.0, -0.8), 7.0)
-    with here(), bpy.context.temp_override(area=view, region=inside(view)):
-        bpy.ops.curve.primitive_nurbs_path_add()
-    window().view_layer.objects.active.data.bevel_depth = 0.05
-    yield from tab(properties, "PHYSICS")
-    yield from screenshot(None, "step_curve")
-    with here():
-        bpy.ops.tendril.rod_add()
-    yield from screenshot(None, "step_rod")
-    yield from play(36)
-    yield from screenshot(None, "step_play")
-    bpy.context.scene.frame_end = 60
-    with here():
-        bpy.ops.tendril.bake("EXEC_DEFAULT")
-    bpy.context.scene.frame_set(44)
-    show_only("Rod", "Cache")
-    yield from screenshot(None, "step_bake")
-
-
 def with_wide_properties():
     """Gives the properties editor the full height of the window beside the viewport, so that names are not cut off."""
     view = area_of("VIEW_3D")
@@ -193,26 +172,40 @@ def overlay():
 # Every panel alone --------------------------------------------------------------------------------------------------
 
 
+def add_axes(chosen):
+    """Two settings with values, as somebody would choose them."""
+    for path, values in (("Rope.young_modulus", "1e6, 1e8"), ("scene.tendril.substeps", "2, 4, 8")):
+        axis = chosen.axes.add()
+        axis.path, axis.values = path, values
+
+
 def screenshot_panels():
     properties = area_of("PROPERTIES")
     for cls in panels():
         name = cls.bl_label
+        if ONLY and name not in ONLY:
+            continue
         where, who = SUBJECTS[name]
         scene = sample(where)
         choose(scene.objects[who])
         scene.objects[who].tendril.use_profiles = name == "Along the Rod"
         scene.tendril.show_overlay = name == "Viewport Overlay"
+        if name == "Variants":
+            add_axes(scene.tendril_variants)
         if name in PLAYED:
             yield from play(MOMENT)
         show_only(name)
         yield from tab(properties, "PHYSICS")
-        yield from screenshot(inside(properties), name.lower().replace(" ", "_"))
+        yield from screenshot(inside(properties), re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
 def steps():
     OUT.mkdir(parents=True, exist_ok=True)
-    yield from quick_start()
-    yield from overlay()
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    yield from with_wide_properties()
+    if not ONLY:
+        yield from overlay()
     yield from screenshot_panels()
     for cls in panels():  # so that the add-on can unregister them
         if not cls.is_registered:

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import CodeType
+from typing import Any
 
 BUILT_WITH_NUMPY = {"3.11": "1.26.4", "3.13": "2.3.4"}  # of the official Blenders
 
@@ -36,18 +38,20 @@ def add_kernels(python: str, tree: Path, cache: Path) -> None:
     )
 
 
-def find_python(series: str, folder: Path, wheels: dict[str, str]) -> str | None:
+def compiler_python(series: str, folder: Path, wheels: dict[str, str]) -> str | None:
     """An interpreter of a Python series with the compiler, in a virtual environment if it is not this one; None if this machine
     has none."""
+    from tendril.packaging import pythons  # late: this file is also run by itself
+
     if series == f"{sys.version_info[0]}.{sys.version_info[1]}":
         return sys.executable
     inside = folder.absolute() / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not (folder / "ready").exists():
-        found = shutil.which(f"python{series}")
-        command = [found] if found else ["py", f"-{series}"] if os.name == "nt" else []
-        if not command or subprocess.run([*command, "-c", ""], capture_output=True).returncode:
+        found = pythons.find(series)
+        if found is None:
             return None
-        subprocess.run([*command, "-m", "venv", str(folder)], check=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([found, "-m", "venv", str(folder)], check=True)
         wanted = [f"{name}=={version}" for name, version in wheels.items()] + [f"numpy=={BUILT_WITH_NUMPY[series]}"]
         subprocess.run(
             [str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted], check=True
@@ -64,20 +68,39 @@ def compile_all(tree: Path) -> None:
 
     ready = warm_up.compile_all()
     target = tree / "core" / "kernels"
+    called = {Path(one._cache.cache_path) for one in called_kernels()}
     for path in sorted(kernel_cache.used):
         to = target / path.relative_to(cache_folder())
         to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, to)
+        kernel_cache.copy(path, to, linkable=path.parent in called)
     description = {
         **bundle.here(),
         "features": bundle.BASELINES[platform.machine()][1] if sys.platform != "darwin" else "",
         "target": repr(cpu_target.target_context.codegen().magic_tuple()),
-        "identity": warm_up.source_identity(),
+        "identity": bundle.source_identity(),
         "ready": ready,
     }
     (target / bundle.DESCRIPTION).write_text(json.dumps(description, indent=1), encoding="utf-8")
-    size = sum(path.stat().st_size for path in kernel_cache.used)
+    size = sum(path.stat().st_size for path in target.rglob("*.nbc"))
     print(f"{len(kernel_cache.used)} kernels, {size / 1e6:.1f} MB, for Python {description['Python']}")
+
+
+def called_kernels() -> set[Any]:
+    """Kernels that other functions of the core call, and into which they must be linked when they are compiled."""
+    from numba.core.dispatcher import Dispatcher
+    from tendril.core.compile.kernel_cache import KernelCache
+
+    found = set()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tendril.core"):
+            functions = {key: value for key, value in vars(module).items() if isinstance(value, Dispatcher)}
+            used = {name for function in functions.values() for name in _names(function.py_func.__code__)}
+            found |= {function for key, function in functions.items() if key in used}
+    return {one for one in found if isinstance(one._cache, KernelCache)}
+
+
+def _names(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_names(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 if __name__ == "__main__":

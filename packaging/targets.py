@@ -62,3 +62,16 @@ def all_targets() -> list[Target]:
         found += [Target(platform, python, first, end) for platform in PLATFORMS]
         first = end
     return found
+
+
+def python_of(blender: str) -> str:
+    """The Python series of an official Blender, given as "5.0"."""
+    return next(python for python, end in PYTHONS.items() if _numbers(blender) < _numbers(end))
+
+
+def target_for(platform: str, python: str) -> Target:
+    return next(target for target in all_targets() if (target.platform, target.python) == (platform, python))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split(".")[:2])

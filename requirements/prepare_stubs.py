@@ -12,7 +12,7 @@ from pathlib import Path
 _ANY = ("def __getattr__(self, name: str) -> Any: ...", "def __setattr__(self, name: str, value: Any) -> None: ...")
 ADDED = {
     "Object": ("tendril: Any", "tendril_body: Any", "tendril_collider: Any"),
-    "Scene": ("tendril: Any",),
+    "Scene": ("tendril: Any", "tendril_variants: Any"),
     "PropertyGroup": _ANY,
     "Node": _ANY,
     "Modifier": _ANY,

@@ -6,6 +6,7 @@ they were compiled for; otherwise everything is compiled on this machine, as in 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import sys
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from .cache_folder import tell
 
-FOLDER = Path(__file__).resolve().parents[1] / "kernels"
+_SOURCES = Path(__file__).resolve().parents[1]
+FOLDER = _SOURCES / "kernels"
 DESCRIPTION = "kernels.json"
 
 # Name of the processor and its features, as LLVM has them, by platform.machine(). A processor of 2013 or later has x86-64-v3.
@@ -34,7 +36,6 @@ BASELINES["AMD64"] = BASELINES["x86_64"]
 class Bundle:
     folder: Path
     target: str  # what it was compiled for, as numba identifies it
-    identity: str  # of the sources
     ready: frozenset[str]  # what was compiled, see `run/warm_up.py`
 
 
@@ -44,7 +45,7 @@ def bundled() -> Bundle | None:
     try:
         found = json.loads((FOLDER / DESCRIPTION).read_text(encoding="utf-8"))
         reason = _why_not(found)
-        bundle = Bundle(FOLDER, str(found["target"]), str(found["identity"]), frozenset(found["ready"]))
+        bundle = Bundle(FOLDER, str(found["target"]), frozenset(found["ready"]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -71,6 +72,15 @@ def here() -> dict[str, str]:
     }
 
 
+@cache
+def source_identity() -> str:
+    """A digest of the sources of the core."""
+    digest = hashlib.sha256()
+    for path in sorted(_SOURCES.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def host_features() -> dict[str, bool]:
     """The features of this machine's processor."""
     from llvmlite import binding
@@ -82,6 +92,8 @@ def _why_not(found: dict[str, object]) -> str:
     for name, value in here().items():
         if found[name] != value:
             return f"for {name} {found[name]} and not for {value or 'none'}"
+    if found["identity"] != source_identity():
+        return "for other sources than these, which somebody has modified"
     try:
         features = host_features()
     except Exception as error:  # without llvmlite nothing is compiled at all

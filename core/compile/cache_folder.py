@@ -5,13 +5,17 @@ Compiled code is executed, so nobody else may be able to write it. Disks that ar
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import stat
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+# This user, the administrator, and the owner of this file, whose code is running anyway.
+_TRUSTED_USERS = {0, os.geteuid(), os.stat(__file__).st_uid} if os.name == "posix" else set()
 _folder: Path | None = None
 _told: set[str] = set()
 
@@ -47,7 +51,7 @@ def _usable(folder: Path) -> Path:
     """The folder itself if it is writable for the user alone, else a temporary one."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        reason = _why_not_trusted(folder)
+        reason = _why_no_cache(folder)
         if not reason:
             with tempfile.TemporaryFile(dir=folder):
                 return folder
@@ -57,19 +61,31 @@ def _usable(folder: Path) -> Path:
     except OSError:
         pass
     with suppress(OSError):
-        return Path(tempfile.mkdtemp(prefix="tendril-numba-"))
+        temporary = Path(tempfile.mkdtemp(prefix="tendril-numba-"))
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        return temporary
     return folder  # nothing is writable: kernels are compiled in each process
 
 
-def _why_not_trusted(folder: Path) -> str:
-    """Why others might have written in the folder; empty if they can't have."""
+def why_not_trusted(found: os.stat_result) -> str:
+    """Why others might have written a file, or in a folder; empty if they can't have."""
     if os.name != "posix":
         return ""  # on Windows, folders of a user are that user's by default
-    found = folder.stat()
-    if found.st_uid != os.geteuid():
+    if found.st_uid not in _TRUSTED_USERS:
         return "it belongs to another user"
     if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid)):
         return "other users can write there"
+    return ""
+
+
+def _why_no_cache(folder: Path) -> str:
+    """Why the folder can't hold compiled code; empty if it can."""
+    found = folder.stat()
+    reason = why_not_trusted(found)
+    if reason or os.name != "posix":
+        return reason
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user"
     above = folder.parent.stat()
     if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
         return f"other users can replace it in {folder.parent}"

@@ -19,7 +19,7 @@ import numpy as np
 
 # As a module, so that `_digest` leaves it out: it does not affect compiled code.
 from . import bundle, cache_folder, kernel_cache
-from .parts import part_compiler
+from .parts import kernel_compiler, part_compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,6 +38,8 @@ def _import_numba() -> tuple[Any, str]:
     numbers = tuple(int(number) for number in re.findall(r"\d+", numba.__version__)[:2])
     if numbers < OLDEST_NUMBA:
         return None, f"version {numba.__version__} is too old, {'.'.join(map(str, OLDEST_NUMBA))} is needed"
+    if getattr(numba.config, "DISABLE_JIT", False):
+        return None, "the environment variable NUMBA_DISABLE_JIT is set"
     return numba, ""
 
 
@@ -70,7 +72,7 @@ def kernel(function: F) -> F:
     """A compiled function on plain arrays: cached on disk, releases the GIL, IEEE arithmetic except for fused multiply-add."""
     if _numba is None:
         return _quiet(function)
-    return cast(F, _cached(_compiled(function)))
+    return cast(F, _cached(_compiled(function, pipeline_class=kernel_compiler())))
 
 
 def part(function: F) -> F:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from .bundle import bundled
-from .cache_folder import cache_folder, tell
+from .cache_folder import cache_folder, tell, why_not_trusted
 
 _MAGIC = b"tendril kernel 1\n"
 _PACKAGE = __name__.rpartition(".core.")[0]  # its name differs between Blender and Python
@@ -30,6 +30,10 @@ used: set[Path] = set()  # files read or written by this process
 
 class DamagedError(Exception):
     """A file is not what was written."""
+
+
+class DistrustedError(Exception):
+    """Somebody else may have written a file."""
 
 
 class KernelCache:
@@ -59,6 +63,11 @@ class KernelCache:
             with suppress(FileNotFoundError, NotADirectoryError):
                 try:
                     found = _rebuilt(_read(path), signature, target)
+                    if found is None:
+                        continue
+                except DistrustedError as error:
+                    tell(f"{path} is not used, because {error}; it is compiled again.")
+                    continue
                 except Exception as error:  # a damaged file can raise anything when it is unpickled
                     if isinstance(error, OSError):
                         raise FileNotFoundError from error
@@ -78,6 +87,7 @@ class KernelCache:
             path = Path(self.cache_path) / self._name(signature, repr(compiled.codegen.magic_tuple()))
             from numba.core.serialize import dumps
 
+            _make_private_folders(path)
             _write(path, dumps((signature, compiled._reduce())))
             used.add(path)
 
@@ -100,18 +110,33 @@ def _arguments(signature: Any) -> Any:
 def _write(path: Path, content: bytes) -> None:
     """Writes a file at once, so that other processes see all of it or nothing."""
     header = json.dumps({"package": _PACKAGE}).encode() + b"\n"
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:
-        part.write_bytes(_MAGIC + hashlib.sha256(header + content).digest() + header + content)
+        with open(part, "xb", opener=_private) as file:
+            file.write(_MAGIC + hashlib.sha256(header + content).digest() + header + content)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
 
+def _make_private_folders(path: Path) -> None:
+    """The folders of a file within the user's cache folder."""
+    for folder in reversed(path.relative_to(cache_folder()).parents):
+        (cache_folder() / folder).mkdir(mode=0o700, exist_ok=True)  # each of them: `parents` would ignore the mode
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _read(path: Path) -> tuple[str, bytes]:
-    """The name that the package had, and the pickled code."""
-    content = path.read_bytes()
+    """The name that the package had, and the pickled code. Unpickling executes what a file says, and so does calling the machine
+    code in it: a file that somebody else may have written is not read, wherever it is."""
+    with open(path, "rb") as file:
+        reason = why_not_trusted(os.fstat(file.fileno()))
+        if reason:
+            raise DistrustedError(reason)
+        content = file.read()
     begin = len(_MAGIC) + 32
     if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(content[begin:]).digest() != content[len(_MAGIC) : begin]:
         raise DamagedError("its checksum is wrong")
@@ -119,16 +144,45 @@ def _read(path: Path) -> tuple[str, bytes]:
     return json.loads(header)["package"], pickled
 
 
+def copy(path: Path, to: Path, linkable: bool) -> None:
+    """Copies a file; if it need not be linkable into other kernels, without intermediate code, which is most of it."""
+    package, pickled = _read(path)
+    if not linkable:
+        from numba.core.serialize import dumps
+
+        signature, (library, *others) = _Reader(pickled, package).load()
+        name, kind, (code, _) = library
+        pickled = dumps((signature, ((name, kind, (code, b"")), *others)))
+    _write(to, pickled)
+
+
 def _rebuilt(stored: tuple[str, bytes], signature: Any, target: Any) -> Any:
+    """The compiled function; None if it is needed for another one that is being compiled, and can't be linked into it."""
     from numba.core.compiler import CompileResult
 
     package, pickled = stored
     reader = _Reader(pickled, package)
-    kinds, reduced = reader.load()
+    kinds, (library, function, *others) = reader.load()
     if tuple(_arguments(kinds)) != tuple(_arguments(signature)):
         raise DamagedError("it is for other arguments")
-    reduced[1].modname = reader.renamed(reduced[1].modname)  # of the function's description
-    return CompileResult._rebuild(target, *reduced)
+    function.modname = reader.renamed(function.modname)
+    name, kind, (code, linkable) = library
+    if linkable:
+        return CompileResult._rebuild(target, library, function, *others)
+    if len(target.typing_context.callstack):
+        return None
+    # Numba finds the entries by the intermediate code. Without it, an attempt to link the function is an exception.
+    target.codegen()._engine._defined_symbols |= {function.llvm_func_name, function.llvm_cpython_wrapper_name}
+    found = CompileResult._rebuild(target, (name, kind, (code, _no_code())), function, *others)
+    found.library._shared_module = None
+    return found
+
+
+@cache
+def _no_code() -> bytes:
+    from llvmlite import binding
+
+    return bytes(binding.parse_assembly("").as_bitcode())
 
 
 class _Reader(pickle.Unpickler):

@@ -1,4 +1,7 @@
-"""How parts are compiled: to intermediate code only, which is optimised once, within the kernels that call them.
+"""How kernels and parts are compiled.
+
+Both hand on groups of arrays by address, see `groups.py`. Parts are compiled to intermediate code only, which is optimised once,
+within the kernels that call them.
 
 Numba would optimise each function together with all that it calls and generate machine code, and repeat both for every function
 that calls it. Only kernels call parts, so their own machine code would never run; it took most of the time of compilation.
@@ -6,21 +9,79 @@ that calls it. Only kernels call parts, so their own machine code would never ru
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
 
+from .groups import group_context, group_lowering
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """The compiler makes millions of small objects that live until it is done: looking for garbage among them takes a tenth of its
+    time."""
+    first, *others = gc.get_threshold()
+    gc.set_threshold(max(first, 50_000) if first else 0, *others)  # zero means switched off
+    try:
+        yield
+    finally:
+        gc.set_threshold(first, *others)
+
+
+@cache
+def kernel_compiler() -> Any:
+    """A compiler class for `numba.njit(pipeline_class=...)`. Imports numba."""
+    from numba.core import compiler, typed_passes
+    from numba.core.compiler_machinery import register_pass
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class KernelLowering(typed_passes.NativeLowering):
+        _name = "tendril_kernel_lowering"
+
+        @property
+        def lowering_class(self) -> Any:
+            return group_lowering()
+
+    class KernelCompiler(compiler.Compiler):
+        lowering = KernelLowering
+
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self.state.targetctx.__class__ = group_context()  # a copy for this compilation
+
+        def compile_extra(self, func: Any) -> Any:
+            with _rare_collections():
+                return super().compile_extra(func)
+
+        def define_pipelines(self) -> Any:
+            pipelines = super().define_pipelines()
+            for pipeline in pipelines:
+                pipeline.passes = [
+                    (self.lowering if kind is typed_passes.NativeLowering else kind, text)
+                    for kind, text in pipeline.passes
+                ]
+                pipeline.finalize()
+            return pipelines
+
+    return KernelCompiler
+
 
 @cache
 def part_compiler() -> Any:
-    """A compiler class for `numba.njit(pipeline_class=...)`. Imports numba."""
-    from numba.core import codegen, compiler, typed_passes
+    """The same for parts."""
+    from numba.core import codegen
     from numba.core.compiler_machinery import register_pass
 
     make_function = import_module("numba._dynfunc").make_function
 
     class PartLibrary(codegen.JITCodeLibrary):
         """Intermediate code, to be linked into kernels."""
+
+        def _optimize_functions(self, ll_module: Any) -> None:
+            ll_module.data_layout = self._codegen._data_layout
 
         def _optimize_final_module(self) -> None:
             pass
@@ -31,7 +92,7 @@ def part_compiler() -> Any:
             self._finalized = True
 
     @register_pass(mutates_CFG=True, analysis_only=False)
-    class PartLowering(typed_passes.NativeLowering):
+    class PartLowering(kernel_compiler().lowering):
         _name = "tendril_part_lowering"
 
         def run_pass(self, state: Any) -> bool:
@@ -47,15 +108,7 @@ def part_compiler() -> Any:
             state["cr"] = lowered._replace(cfunc=entry)
             return True
 
-    class PartCompiler(compiler.Compiler):
-        def define_pipelines(self) -> Any:
-            pipelines = super().define_pipelines()
-            for pipeline in pipelines:
-                pipeline.passes = [
-                    (PartLowering if kind is typed_passes.NativeLowering else kind, text)
-                    for kind, text in pipeline.passes
-                ]
-                pipeline.finalize()
-            return pipelines
+    class PartCompiler(kernel_compiler()):
+        lowering = PartLowering
 
     return PartCompiler

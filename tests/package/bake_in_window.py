@@ -10,10 +10,9 @@ from pathlib import Path
 import bpy
 
 sys.path.append(str(Path(__file__).parent))  # where packaging/window copies it
-from in_steps import area_of, begin, only_a_rope, window
+from in_steps import FOLDER, area_of, begin, do, only_a_rope, wait, window
 
 NAME = "bl_ext.user_default.tendril"
-FOLDER = Path("/tendril")
 MAX_STALL = 2.0  # s, without a graphics card and on a busy machine
 
 ticks = []  # times at which the window responded
@@ -36,20 +35,6 @@ def prepare():
         for frame in (1, 2, 3):
             bpy.context.scene.frame_set(frame)
     bpy.context.scene.frame_set(1)
-
-
-def do(what):
-    """Requests an event of the mouse or keyboard; it is done when the file has disappeared."""
-    (FOLDER / "do.new").write_text(what)
-    (FOLDER / "do.new").rename(FOLDER / "do")
-    while (FOLDER / "do").exists():
-        yield
-
-
-def wait(seconds):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        yield
 
 
 def bakes():

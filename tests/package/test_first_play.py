@@ -5,11 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tendril.packaging.package import OUT, this_platform
-from tendril.packaging.targets import ROOT, all_targets
+from tendril.packaging.package import package_here
+from tendril.packaging.targets import ROOT, python_of
 
 SCRIPT = Path(__file__).with_name("first_play.py")
-HERE = next(target for target in all_targets() if (target.platform, target.python) == (this_platform(), "3.11"))
 SCENES = ("rope", "rope_and_collider", "hair", "net", "rope_and_body", "clothoid")
 LIMIT = 3.0  # s of processor time from play to the first frame; what other programs do does not count
 
@@ -30,7 +29,7 @@ def run(blender, scene, folder, *package, **settings):
 def installed(request, tmp_path_factory):
     """A Blender whose user folder has nothing but the package."""
     folder = tmp_path_factory.mktemp("fresh")
-    assert "installed" in run(request.param, "rope", folder, ROOT / OUT / HERE.file_name)
+    assert "installed" in run(request.param, "rope", folder, package_here(python_of(request.param)))
     return request.param, folder
 
 

@@ -16,17 +16,42 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numba.core import event
 from random_scenes import Settings, random_settings, simulate
 
 KEPT = Path(__file__).resolve().parents[1] / "core" / "fuzz_failures"
-MOST_SECONDS = 20.0  # of processor time for a whole scene: few small rods, few frames
+# Processor time of a frame in s, without compiling. Large scenes may take more: so much per point and substep.
+MOST_SECONDS, MOST_SECONDS_PER_POINT = 30.0, 2e-3
 
 
 class TooLong(BaseException):
     """Not an Exception, which a simulation would survive."""
+
+
+class Compiling(event.Listener):
+    """Measures the processor time that numba takes to compile: it is no part of a simulation."""
+
+    def __init__(self) -> None:
+        self.depth, self.began, self.seconds = 0, 0.0, 0.0
+        event.register("numba:compile", self)
+
+    def on_start(self, _: object) -> None:
+        self.depth += 1
+        if self.depth == 1:
+            self.began = time.process_time()
+
+    def on_end(self, _: object) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            self.seconds += time.process_time() - self.began
+
+
+compiling = Compiling()
+counts = {"refused": 0}
 
 
 @contextmanager
@@ -35,9 +60,13 @@ def limited(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
+    began, compiled = time.process_time(), compiling.seconds
 
     def stop(*_: object) -> None:
-        raise TooLong
+        left = seconds - (time.process_time() - began) + compiling.seconds - compiled
+        if compiling.depth == 0 and left <= 0.0:
+            raise TooLong
+        signal.setitimer(signal.ITIMER_VIRTUAL, max(left, 0.5))
 
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
@@ -48,14 +77,17 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-counts = {"refused": 0}
+def most_seconds(settings: Settings) -> float:
+    """For a frame."""
+    points = sum(rod["points"] for rod in settings["rods"])
+    return MOST_SECONDS + MOST_SECONDS_PER_POINT * points * settings["substeps"]
 
 
 def problem(settings: Settings) -> str:
     """What is wrong with a scene, in one line; empty if nothing is."""
     try:
-        with limited(MOST_SECONDS):
-            first = simulate(settings)
+        around = partial(limited, most_seconds(settings))
+        first = simulate(settings, around=around)
         if first is None:
             counts["refused"] += 1
             return ""
@@ -65,12 +97,12 @@ def problem(settings: Settings) -> str:
         failed = [text for report in reports for text in report.problems if text.startswith("the solver")]
         if failed:
             return failed[0]
-        second = simulate(settings, threads=2)
+        second = simulate(settings, threads=2, around=around)
         assert second is not None
         if any(a.tobytes() != b.tobytes() for a, b in zip(states, second[0], strict=True)):
             return "two runs differ"
     except TooLong:
-        return f"takes more than {MOST_SECONDS:g} s of processor time"
+        return f"a frame takes more than {most_seconds(settings):g} s of processor time"
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} in {os.path.basename(place.filename)}: {' '.join(str(error).split())[:120]}"

@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
+from meshes import grid
 from tendril.core import Body, Box, Field, Material, Mesh, Net, Plane, Rod, Scene, Simulation, Sphere, TendrilError
+from tendril.core.describe.fields import KINDS
 from tendril.core.describe.model import model_records
 
 Settings = dict[str, Any]
+CROWD = 12  # rods: the solver of crowds takes over at ten
 
 
 def random_settings(seed: int) -> Settings:
     """Settings of one scene: everything that is drawn at random is in them."""
     rng = random.Random(seed)
     size = 10 ** rng.uniform(-5, 3)
+    rods = [_rod(rng, size) for _ in range(rng.choice([1, 1, 1, 2, 3, CROWD]))]
+    if len(rods) < CROWD and rng.random() < 0.1:
+        rods[0]["points"] = int(10 ** rng.uniform(1.6, 4.3))  # up to 20,000
     return {
         "seed": seed,
         "substeps": rng.choice([1, 2, 4]),
         "frames": rng.choice([2, 4]),
         "gravity": rng.choice([0.0, 9.81, 1000.0]),
-        "rod_contact": rng.random() < 0.3,
-        "rods": [_rod(rng, size) for _ in range(rng.choice([1, 1, 1, 2, 3]))],
-        "colliders": [_collider(rng, size) for _ in range(rng.choice([0, 0, 0, 1, 2]))],
+        "rod_contact": rng.random() < 0.5,
+        "rods": rods,
+        "colliders": [_collider(rng, size) for _ in range(rng.choice([0, 0, 1, 2]))],
         "fields": [_field(rng, size) for _ in range(rng.choice([0, 0, 1]))],
-        "bodies": [_body(rng, size) for _ in range(rng.choice([0, 0, 0, 1]))],
+        "bodies": [_body(rng, size) for _ in range(rng.choice([0, 0, 1, 3]))],
     }
 
 
 def _rod(rng: random.Random, size: float) -> Settings:
-    points = rng.choice([2, 3, 4, 5, 8, 12, 20, 40])
     return {
         "model": rng.choice([record.name for record in model_records()]),
-        "points": points,
+        "points": rng.choice([2, 3, 4, 5, 8, 12, 20, 40]),
         "shape": rng.choice(["line", "line", "helix", "zigzag", "knot", "random"]),
+        "at": [rng.uniform(-0.3, 0.3) for _ in range(3)],
         "size": size,
         "slenderness": 10 ** rng.uniform(0.7, 4),
         "young": 10 ** rng.uniform(2, 12),
@@ -50,7 +58,7 @@ def _rod(rng: random.Random, size: float) -> Settings:
 
 def _collider(rng: random.Random, size: float) -> Settings:
     return {
-        "kind": rng.choice(["plane", "sphere", "box", "mesh", "sliver"]),
+        "kind": rng.choice(["plane", "sphere", "box", "mesh", "sliver", "degenerate", "huge"]),
         "size": size,
         "at": [rng.uniform(-1, 1), rng.uniform(-1, 1), rng.uniform(-2, -0.1)],
         "motion": rng.choice(["still", "still", "teleport", "spin", "shake", "nan"]),
@@ -58,16 +66,18 @@ def _collider(rng: random.Random, size: float) -> Settings:
 
 
 def _field(rng: random.Random, size: float) -> Settings:
-    kinds = ["force", "wind", "vortex", "turbulence", "drag", "harmonic", "charge", "magnetic"]
-    return {"kind": rng.choice(kinds), "strength": rng.choice([1.0, -10.0, 1e6, 1e150]), "size": size}
+    """Strengths up to overflow: accelerations that are infinite or NaN."""
+    return {"kind": rng.choice(KINDS), "strength": rng.choice([1.0, -10.0, 1e6, 1e150, 1e308]), "size": size}
 
 
 def _body(rng: random.Random, size: float) -> Settings:
     return {
         "mass": 10 ** rng.uniform(-6, 4),
         "size": size,
+        "shape": rng.choice(["box", "sphere", "flat"]),
+        "at": [rng.uniform(-0.5, 0.5) for _ in range(3)],
         "collides": rng.random() < 0.5,
-        "attach": rng.random() < 0.5,
+        "attach": rng.choice(["none", "ball", "weld"]),
     }
 
 
@@ -101,7 +111,7 @@ def _add_rod(scene: Scene, one: Settings, rng: np.random.Generator) -> None:
         "random": rng.uniform(-0.5, 0.5, (n, 3)),
     }
     material = Material(one["young"], one["density"], damping_time=one["damping"])
-    points, radius = size * shapes[one["shape"]], size / one["slenderness"]
+    points, radius = size * (shapes[one["shape"]] + np.array(one["at"])), size / one["slenderness"]
     try:
         if one["model"] in ("net", "corde") and n > 2:
             edges = [(k, k + 1) for k in range(n - 1)] + ([(0, n - 1)] if one["shape"] == "random" else [])
@@ -155,16 +165,22 @@ def _add_collider(scene: Scene, one: Settings) -> None:
     size, at = one["size"], one["size"] * np.array(one["at"])
     path = _path(one["motion"], size)
     corners = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float)
+    square = [[0, 1, 2], [0, 2, 3]]
     try:
         shape = {
             "plane": lambda: Plane(at),
             "sphere": lambda: Sphere(0.3 * size, at),
             "box": lambda: Box((0.5 * size, 0.4 * size, 0.2 * size), at),
-            "mesh": lambda: Mesh(size * corners + at, [[0, 1, 2], [0, 2, 3]]),
-            "sliver": lambda: Mesh(size * corners * np.array([1.0, 1e-7, 1.0]) + at, [[0, 1, 2], [0, 2, 3]]),
+            "mesh": lambda: Mesh(size * corners + at, square),
+            "sliver": lambda: Mesh(size * corners * np.array([1.0, 1e-7, 1.0]) + at, square),
+            # Triangles without area, twice the same one, and corners at one place
+            "degenerate": lambda: Mesh(
+                size * np.concatenate([corners, corners[:2], np.zeros((1, 3))]) + at,
+                [*square, *square, [0, 4, 1], [0, 6, 2], [4, 5, 1], [3, 2, 0]],
+            ),
+            "huge": lambda: Mesh(size * grid(100, 0.02)[0] + at, grid(100)[1]),
         }[one["kind"]]()
-        mesh = one["kind"] in ("mesh", "sliver")
-        origin = np.zeros(3) if mesh else at
+        origin = np.zeros(3) if isinstance(shape, Mesh) else at
         scene.collide(shape, path=None if path is None else (lambda t: (origin + path(t)[0], path(t)[1])))
     except TendrilError:
         return
@@ -172,18 +188,27 @@ def _add_collider(scene: Scene, one: Settings) -> None:
 
 def _add_body(scene: Scene, one: Settings) -> None:
     size = one["size"]
+    shapes = {
+        "box": lambda: Box((0.2 * size,) * 3),
+        "sphere": lambda: Sphere(0.15 * size),
+        "flat": lambda: Box((0.3 * size, 0.3 * size, 1e-4 * size)),
+    }
     try:
-        end = np.asarray(scene.entries[0].rod.points[-1]) if scene.entries else np.zeros(3)
-        body = Body(Box((0.2 * size,) * 3), mass=one["mass"], position=end, collides=one["collides"])
+        attached = one["attach"] != "none" and scene.entries
+        at = np.asarray(scene.entries[0].rod.points[-1]) if attached else size * np.array(one["at"])
+        body = Body(shapes[one["shape"]](), mass=one["mass"], position=at, collides=one["collides"])
         number = scene.add_body(body)
-        if one["attach"] and scene.entries:
-            scene.attach(0, "end", number, kind="ball")
+        if attached:
+            scene.attach(0, "end", number, kind=one["attach"])
     except TendrilError:
         return
 
 
-def simulate(settings: Settings, threads: int = 1) -> tuple[list[np.ndarray[Any, Any]], list[Any]] | None:
-    """States and reports of all frames; None if the scene is refused, with one sentence."""
+def simulate(
+    settings: Settings, threads: int = 1, around: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> tuple[list[np.ndarray[Any, Any]], list[Any]] | None:
+    """States and reports of all frames, each of which is simulated within `around`; None if the scene is refused, with one
+    sentence."""
     scene = build(settings)
     try:
         sim = Simulation(scene, substeps=settings["substeps"], threads=threads)
@@ -191,7 +216,8 @@ def simulate(settings: Settings, threads: int = 1) -> tuple[list[np.ndarray[Any,
         return None
     states, reports = [sim.state()], []
     for _ in range(settings["frames"]):
-        reports.append(sim.step_frame().report)
+        with around():
+            reports.append(sim.step_frame().report)
         states.append(sim.state())
     if len(states) > 2:
         again = Simulation(build(settings), substeps=settings["substeps"], threads=threads)
