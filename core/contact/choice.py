@@ -6,7 +6,7 @@ from ..describe.model import model_names, model_record
 from ..describe.scene import Scene
 from ..errors import TendrilError
 
-CONTACT = ("coulomb", "active set", "gauss-seidel")
+CONTACT = ("coulomb", "active set")
 
 
 def chosen_contact(name: str, scene: Scene) -> str:
@@ -20,8 +20,6 @@ def chosen_contact(name: str, scene: Scene) -> str:
         raise TendrilError("contact", name, f"all rods must be of the model {models}")
     if scene.bodies:
         raise TendrilError("contact", name, f"{name} knows no bodies: leave it out, or them")
-    if name == "gauss-seidel":
-        return name
     most = max([entry.friction for entry in scene.entries] + [collider.friction for collider in scene.colliders])
     if most > 0.0:
         raise TendrilError("friction", most, "the active set knows no friction: make it 0 for all rods and colliders")

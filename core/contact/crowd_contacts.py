@@ -23,6 +23,7 @@ _ALONG = 0.99  # cosine of the angle from where on something is taken to lie alo
 _SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
 _SHORT = 0.05  # of an edge: along less they touch at one
 _PARALLEL = 1e-4  # sine of the angle below which two edges have no common normal
+FAST, CROSSING = 0.75, 0.2  # see `needed_halvings`
 _JUST_BEFORE = 0.99  # of the time of a passage: the side a rod comes from is the one it is on then
 
 
@@ -131,6 +132,12 @@ def _side_by_side(a0: Vector, a1: Vector, b0: Vector, b1: Vector, radius: float)
 
 
 @part
+def _is_next(samples: Samples, e: int, s: float) -> bool:
+    """Whether a point of an edge is the beginning of the next edge."""
+    return bool(s == 1.0 and not samples.last[e])
+
+
+@part
 def _ends_of_overlap(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[float, float, float, float]:
     """Parameters on both segments of the two ends of the part along which they lie side by side."""
     s, s2 = closest_on_segment(b0, a0, a1), closest_on_segment(b1, a0, a1)
@@ -179,6 +186,8 @@ def crowd_contacts(
         for piece in range(points):
             if piece == 1:
                 s, t = s2, t2
+            if not crossed and known < 0 and (_is_next(samples, i, s) or _is_next(samples, j, t)):
+                continue  # the next edge begins there, and is as near
             if rod[i] == rod[j]:
                 end_i = along[after[i]] if after[i] > i else length[i]
                 end_j = along[after[j]] if after[j] > j else length[j]
@@ -239,3 +248,44 @@ def follow_motion(contacts: Contacts, count: int, after: Ints, moved: Array) -> 
                 way = sign * ((1.0 - s) * moved[e, c] + s * moved[f, c])
                 contacts.gap[k] += contacts.normal[k, c] * way
                 contacts.drift[k, c] += way
+
+
+@kernel
+def needed_halvings(contacts: Contacts, count: int, samples: Samples, halvings: Ints) -> None:
+    """How often a step must be halved so that rods that meet approach each other by no more than a linear gap can follow: a part
+    of their thickness, and where edges cross also of how far they reach across each other. Raises halvings (R,) to that."""
+    start, now, after, rod = samples.start, samples.now, samples.after, samples.rod
+    for k in range(count):
+        if not (contacts.gap[k] < 0.0 or contacts.crossed[k]):
+            continue
+        approach = 0.0
+        for c in range(3):
+            way = -contacts.slide[k, c]
+            for side in range(2):
+                e, t = contacts.edge[k, side], contacts.at[k, side]
+                if e >= 0:
+                    f = after[e]
+                    moved = (1.0 - t) * (now[e, c] - start[e, c]) + t * (now[f, c] - start[f, c])
+                    way += (1.0 - 2.0 * side) * moved
+            approach -= contacts.normal[k, c] * way
+        reach = FAST * (contacts.arm[k, 0] + contacts.arm[k, 1]) + CROSSING * _across(contacts, k, samples)
+        if not approach > reach:
+            continue
+        more = math.ceil(math.log2(approach / reach))
+        for side in range(2):
+            if contacts.edge[k, side] >= 0:
+                r = rod[contacts.edge[k, side]]
+                halvings[r] = max(halvings[r], more)
+
+
+@part
+def _across(contacts: Contacts, k: int, samples: Samples) -> float:
+    """How far the shorter of two edges reaches across the other; of an edge on a collider its length."""
+    e, o = contacts.edge[k, 0], contacts.edge[k, 1]
+    u = minus(point(samples.now, samples.after[e]), point(samples.now, e))
+    length = math.sqrt(dot(u, u))
+    if o < 0:
+        return length
+    v = minus(point(samples.now, samples.after[o]), point(samples.now, o))
+    n = cross(u, v)
+    return math.sqrt(dot(n, n)) / max(length, math.sqrt(dot(v, v)), 1e-300)

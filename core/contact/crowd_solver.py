@@ -1,12 +1,12 @@
-"""Contact of many rods: heaps, plies, bundles.
+"""Contact of many rods: heaps, plies, bundles, hair.
 
-As in `solver.py` Newton's method minimises the energy of rods and contacts, and the known forces follow. But contacts are not found
-anew at every iterate. Where hundreds of them share the load, some change from one feature to the next with every move, and the
-method goes round in circles. So a step is made of rounds: contacts are found, and then points and normals stay, so that gaps are
-linear in the motion and the problem is a smooth one, which is solved until it is near enough. Contacts that act stay for the rest
-of the step, also where a round no longer finds them, and those of a passage keep the side they were passed on. A rod is done when
-freshly found contacts agree. What is accepted overlaps by less than a tenth of a radius and crosses nothing on straight ways from
-the start of the step to its end.
+Sequential quadratic programming. In each iteration rods are linearised under the contact forces known so far, and gaps and slips
+are linear in the motion; Gauss-Seidel sweeps (`sweeps.py`) satisfy Coulomb's law at all contacts through the rods' responses
+(`responses.py`), and all rods move. Contacts are then found anew, but those that act stay, also where the iterate is too far away
+to find them again, and those of a passage keep the side they were passed on (`crowd_contacts.py`). Rods that meet others faster
+than linear gaps can follow, or whose errors do not shrink, take smaller steps, together with all rods whose swept boxes overlap
+theirs. What is accepted overlaps by less than a tenth of a radius and crosses nothing on straight ways from the start of the step
+to its end.
 """
 
 from __future__ import annotations
@@ -14,29 +14,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy import bool_
 
-from ..compile.jit import kernel
 from ..compile.workers import Workers
 from ..errors import Array
-from ..models.protocol import ModelBlock
-from .arrays import Contacts, Flags, Ints, Samples
+from ..models.protocol import ModelBlock, Pushes
+from .arrays import Flags, Ints, Samples
 from .colliders import ColliderMotion
-from .coulomb import APART, Forces, relative_motion
-from .crowd_contacts import CrowdDetection, follow_motion
-from .crowd_islands import CrowdIslands, CrowdVerdict
+from .coulomb import clear
+from .crowd_contacts import CrowdDetection, follow_motion, needed_halvings
+from .crowd_progress import DEEPEST, ENOUGH_STEP, PATIENCE, CrowdProgress, Progress
 from .detection import Detection
-from .solver import MORE_STIFFNESS, MOST_STIFFNESS, NO_KEYS, STIFFNESS, ContactSolver
+from .islands import LONGEST
+from .known_forces import recall_forces
+from .responses import Responses, make_loads
+from .solver import ContactSolver
+from .sweeps import act, describe, make_rows, measure, sweep
 
 CROWD = 10  # rods from which on there are many
-MOST_ITERATIONS = 40
-MOST_CAREFUL_ITERATIONS = 60
-FEW_ITERATIONS = 12
-MOST_LETS_GO = 30.0  # times the usual stiffness, to let go of a known force
+MOST_ITERATIONS = 12
+MOST_CAREFUL_ITERATIONS = 20
+FEW_ITERATIONS = 6
+MOST_SWEEPS = 60
+TOLERANCE = 0.005  # thicknesses: sweeps end when they move no contact by more than this; or, if larger,
+OF_ERROR = 0.1  # of the last iteration's largest error, up to
+LOOSEST = 0.03  # thicknesses
 RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next step, so that they never add up
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
-DEEPEST = 0.045  # thicknesses: a step that leaves a deeper overlap than it began with has failed
-ROUND = 10  # iterations of a round, at most
+SOFT = 1e-6  # times the median compliance: by so much contacts give way, those next to roots, too
+SHORTER = 0.5  # of the last step: when Newton's next one is shorter, the potential may rise
+NOISE = 1e-9  # of potentials, relative
 
 
 class CrowdSolver(ContactSolver):
@@ -55,13 +61,22 @@ class CrowdSolver(ContactSolver):
     ) -> None:
         super().__init__(blocks, friction, colliders, between_rods, tolerance, workers)
         rods, n = len(self._coupled), len(self.detection.samples.after)
-        self._rounds = CrowdIslands(rods, tolerance)
-        self._waiting = np.zeros(rods, bool_)  # of the coupled: near enough, with the contacts as they were found
+        self._progress = CrowdProgress(rods)
+        self._responses = Responses(blocks, self._rows, self.rods, self.detection.samples.after)
+        self._resize(256)
+        self._generalized = [np.zeros(block.generalized_size) for block in blocks]
+        self._steps = np.zeros((n, 4))  # of the sample points
+        self._stir = np.zeros(rods)
+        self._given = np.zeros((n, 4))  # forces of contacts on the sample points, and
+        self._pushed = np.zeros((n, 4))  # the same during the last move
+        self._before, self._longest_before = np.zeros(rods), np.zeros(rods)  # potential and step where it began
+        self._from = np.zeros((n, 3))  # and where that was
         self._looked = np.zeros((n, 3))  # where the samples were when gaps were computed
-        self._since = 0  # iterations since contacts were found
-        self._pushed = False  # whether the forces of the contacts at hand have been computed
-        self._walls = False
-        self._most_lets_go, self._recovered = MOST_LETS_GO, RECOVERED
+        self._swept = False  # whether the forces of the contacts at hand are known
+
+    def _resize(self, capacity: int) -> None:
+        self._lines, self._loads = make_rows(capacity), make_loads(capacity)
+        self._error, self._motion = np.zeros(capacity), np.zeros(capacity)
 
     def _make_detection(
         self, samples: Samples, joined: Ints, colliders: ColliderMotion, between_rods: bool, workers: Workers
@@ -72,158 +87,216 @@ class CrowdSolver(ContactSolver):
         """(L, 2) rods that came near each other in the last step, or between which there is a known force."""
         return np.concatenate([self.detection.near(), self.known.linked()])
 
+    def _begin(self, which: Flags, still: bool = False) -> None:
+        for number, chosen in self._chosen(which):
+            self.blocks[number].begin(chosen, self._h, self._air_density, still)
+
     def _violated(self) -> Flags:
-        self._push()
         return self._deeper_than(DEEPEST)
 
     def _deeper_than(self, part: float) -> Flags:
-        """(C,) contacts that crossed, or with an error of more than a part of their thickness."""
+        """(C,) contacts that crossed, or that overlap by more than a part of their thickness beyond what they may."""
         count, contacts = self.detection.count, self.detection.contacts
-        error = self._forces.error[:count] > part * contacts.arm[:count].sum(axis=1)
-        return np.asarray(contacts.crossed[:count] | error)
+        self._recall()
+        deeper = self._forces.target[:count] - contacts.gap[:count] > part * contacts.arm[:count].sum(axis=1)
+        return np.asarray(contacts.crossed[:count] | deeper)
+
+    def _recall(self) -> None:
+        contacts, count = self.detection.contacts, self.detection.count
+        recall_forces(contacts, count, self._h, RECOVERED, self.known.keys, self.known.forces, self._forces)
+
+    # Newton's method -----------------------------------------------------------------------------------------------
 
     def _solve(self, most_iterations: int, last: bool) -> None:
-        """Rods that have not converged after so many iterations, or nearly so if there is no other chance, fail."""
+        """Rods that have not converged after so many iterations, or nearly so, fail; so do rods that had better take smaller steps,
+        unless this is the last chance."""
         self._active[:] = self._coupled
-        self._waiting[:] = False
-        self._stiffness[:] = STIFFNESS
-        self._tame[:] = False
-        self._rounds.reset()
+        self._before[:], self._longest_before[:] = np.inf, np.inf
+        self.more_halvings[:] = 0
+        self._swept = False
+        self._progress.start()
         self.detection.start_step()
-        self._limit_keys, self._limits = NO_KEYS, np.zeros(0)
-        self._pushed = False
         self._look(self._which)
-        iteration = 0
+        iteration, error = 0, np.inf
         while True:
-            self._meet()
-            if not self._active.any():
-                if not self._waiting.any() and not self._reopen():
-                    return
-                if self._waiting.any():
-                    self._begin_round()
-                    continue
-            self._linearise()
-            verdict, check = self._judge_round(iteration)
-            if iteration == most_iterations:
-                self._fail(self._active & ~verdict.tolerable | self._waiting)
+            self._couple_all()
+            if not self._active.any() and not self._reopen(iteration):
                 return
-            if last and 2 * iteration >= most_iterations:
-                self._active &= ~verdict.passable
-            if verdict.hopeless.any():
-                self._fail(self._active & verdict.hopeless)
+            if iteration == 1 and not last:  # the initial guess says little about the way
+                self._fail(self._too_fast())
+                if not self._active.any():
+                    continue
+            self._step_all(min(max(TOLERANCE, OF_ERROR * error), LOOSEST))
+            lost = self._active & ~(self._longest < LONGEST)
+            if lost.any():
+                self._fail(lost)
+            now = self._judge_islands(iteration)
+            error = float(now.error.max(where=self._active, initial=0.0))
+            if iteration == most_iterations:
+                self._fail(self._active & ~now.tolerable & ~now.done)
+                return
+            stalled = now.stalled & self._active & ~(now.tolerable if last else now.done)
+            if stalled.any():
+                self._fail(stalled)
             iteration += 1
             self.iterations += 1
             self._easy[self._active] = iteration <= FEW_ITERATIONS
-            self._learn(verdict.done | verdict.settled)
-            self._stiffness[verdict.stubborn] = np.minimum(
-                self._stiffness[verdict.stubborn] * MORE_STIFFNESS, MOST_STIFFNESS
-            )
-            self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
-            self._move(self._active & ~verdict.reject)
-            self._since += 1
-            self._waiting |= check & self._active
-            self._active &= ~(verdict.done | check)
-            if self._since >= ROUND or iteration == 1:
-                self._begin_round()
-            else:
-                self._follow()
+            rising = self._rising()
+            self._advance(rising)
+            self._active &= ~now.done | rising
 
-    def _fail(self, which: Flags) -> None:
-        super()._fail(which)
-        self._waiting &= ~which
+    def _couple_all(self) -> None:
+        """Rods that ran into something take part; those next to active ones are active, for they will be pushed."""
+        while self._couple_more():
+            pass
+        pairs, active = self._pairs(), self._active
+        if not len(pairs) or active.all():
+            return
+        touched = np.zeros_like(active)
+        touched[pairs[active[pairs[:, 0]], 1]] = True
+        touched[pairs[active[pairs[:, 1]], 0]] = True
+        woken = touched & ~active & self._coupled
+        self._active |= woken
+        if np.any(woken & ~self._looked_at):
+            self._look(self._active | self._looked_at)
 
-    def _begin_round(self) -> None:
-        """Finds the contacts of all rods that are not done, where they are now. Islands that are near enough wait for this until
-        all are: found anew in the middle of their way, contacts would lead the others astray."""
-        self._active |= self._waiting
-        self._waiting[:] = False
-        self._look(self._active)
-        self._rounds.restart(self._active)
+    def _pairs(self) -> Ints:
+        """(L, 2) rods with a contact between them."""
+        edges = self.detection.contacts.edge[: self.detection.count]
+        return np.asarray(self.detection.samples.rod[edges[edges[:, 1] >= 0]])
 
-    def _reopen(self) -> bool:
+    def _too_fast(self) -> Flags:
+        """Active rods that meet others faster than a linear gap can follow. How many halvings they need is noted."""
+        halvings, detection = self.more_halvings, self.detection
+        halvings[:] = 0
+        needed_halvings(detection.contacts, detection.count, detection.samples, halvings)
+        halvings[~self._active] = 0
+        return halvings > 0
+
+    def _reopen(self, iteration: int) -> bool:
         """Looks at all coupled rods once more, where they are now: those that still overlap go on. Returns whether any do."""
         if not self._coupled.any():
             return False
         self._look(self._coupled)
         while self._couple_more():
             pass
-        self._push()
-        sides = self._sides()[self._deeper_than(REOPEN)].ravel()
+        sides = self._sides()[self._deeper_than(REOPEN if iteration < PATIENCE else DEEPEST)].ravel()
         self._active[sides[sides >= 0]] = True
         self._active &= self._coupled
-        self._wake()
+        self._couple_all()
         return bool(self._active.any())
+
+    def _judge_islands(self, iteration: int) -> Progress:
+        return self._progress.judge(
+            self._pairs(), self._active, self._longest, self.detection.contacts, self.detection.count,
+            self.detection.samples.rod, self._error, self._motion, iteration,
+        )  # fmt: skip
+
+    def _rising(self) -> Flags:
+        """Rods whose last move was too long: their potential has risen, with the forces of their contacts as they were then, and
+        Newton's next step is not much shorter."""
+        samples = self.detection.samples
+        work = np.einsum("ij,ij->i", self._pushed[:, :3], samples.now - self._from)
+        done = np.bincount(samples.rod, work, len(self._active))
+        rise = self._potential - self._before - done
+        noise = NOISE * (np.abs(self._potential) + np.abs(done))
+        long = (self._longest > ENOUGH_STEP) & (self._longest > SHORTER * self._longest_before)
+        return np.asarray(self._active & long & (rise > noise))
+
+    def _advance(self, rising: Flags) -> None:
+        """Moves active rods by their steps, those that went too far half the way back, and finds the contacts there."""
+        samples, moving = self.detection.samples, self._active & ~rising
+        self._retreat(np.where(rising, 0.5, 1.0), self._active)
+        self._before[moving], self._longest_before[moving] = self._potential[moving], self._longest[moving]
+        rows = moving[samples.rod]
+        self._pushed[rows], self._from[rows] = self._given[rows], samples.now[rows]
+        for number, chosen in self._chosen(moving):
+            self.blocks[number].move(chosen)
+        self._look(self._active)
 
     def _look(self, which: Flags) -> None:
         """Contacts of these rods at the iterate. Those that act stay, also where the iterate is too far from them to find them
         again: without them it would come back, and the method go round in circles."""
-        kept = None
-        if self._pushed:
-            self._follow()
-            self._note_limits()
-            kept = self.detection.keep(self._forces.mode[: self.detection.count] != APART, which)
-        self._since, self._pushed = 0, False
+        kept, samples, detection = None, self.detection.samples, self.detection
+        if self._swept:
+            self.fetch(self._looked_at, samples.now)
+            follow_motion(detection.contacts, detection.count, samples.after, samples.now - self._looked)
+            kept = detection.keep(self._lines.force[: detection.count, 0] > 0.0, which)
+        self._swept = False
         super()._look(which)
         if kept is not None:
-            self.detection.add_kept(kept)
+            detection.add_kept(kept)
             self._make_room()
-        self._looked[:] = self.detection.samples.now
-
-    def _follow(self) -> None:
-        """Gaps of the contacts found last, where the samples are now."""
-        samples = self.detection.samples
-        self.fetch(self._looked_at, samples.now)
-        for block, rows in zip(self.blocks, self._rows, strict=True):
-            self._turns[rows] = block.turns()
-        follow_motion(self.detection.contacts, self.detection.count, samples.after, samples.now - self._looked)
         self._looked[:] = samples.now
 
-    def _note_limits(self) -> None:
-        """Friction is limited by the normal forces at this iterate, until contacts are found again."""
-        count = self.detection.count
-        order = np.argsort(self.detection.contacts.key[:count], kind="stable")
-        self._limit_keys = self.detection.contacts.key[:count][order]
-        self._limits = self._forces.pressure[:count][order]
+    # One iteration -------------------------------------------------------------------------------------------------
 
-    def _shorten(self) -> None:
-        """Iterates may pass through each other: contacts of passages bring them back."""
-
-    def _push(self) -> None:
-        super()._push()
-        self._pushed = True
-
-    def _judge_round(self, iteration: int) -> CrowdVerdict:
-        count, contacts, samples = self.detection.count, self.detection.contacts, self.detection.samples
-        self._linear.update_steps(self._chosen(self._active))
-        if not self._active.all():
-            self._linear.steps[~self._active[samples.rod]] = 0.0
-        relative_motion(contacts, count, samples.after, self._forces, self._linear.steps)
-        foresee_overlaps(contacts, count, samples.after, self._forces, self._linear.steps)
-        return self._rounds.judge_round(
-            self._active, self._linked_or_tied(), self._potential, self._longest, self._slope, contacts, count,
-            self._forces, samples, self._since == 0, iteration,
+    def _step_all(self, tolerance: float) -> None:
+        """Newton's step of all active rods, and the forces of their contacts."""
+        detection = self.detection
+        count, contacts, samples = detection.count, detection.contacts, detection.samples
+        if len(self._error) < count:
+            self._resize(count + count // 2)
+        lines, loads = self._lines, self._loads
+        self._recall()
+        describe(contacts, count, samples, self._turns, self._forces.target, self._forces.known, lines, loads)
+        self._linearise()
+        edge = contacts.edge[:count]
+        rod = np.where(edge >= 0, samples.rod[edge], -1)
+        loads.rod[:count] = np.where((rod >= 0) & self._active[rod], rod, -1)
+        self._responses.compute(contacts, count, loads)
+        self._steps[:] = 0.0
+        for number, chosen in self._chosen(self._active):
+            block = self.blocks[number]
+            block.sample_steps(chosen, block.step_vector(), self._steps[self._rows[number]])
+        before = lines.force[:count].copy()
+        mobile = loads.matrix[:count, 0]
+        soft = SOFT * float(np.median(mobile[mobile > 0.0])) if np.any(mobile > 0.0) else 0.0
+        sweep(
+            contacts, count, samples.after, lines, loads, self._responses.columns, soft, MOST_SWEEPS, tolerance, self._stir,
+            self._steps,
         )  # fmt: skip
+        self._given[:] = 0.0
+        act(contacts, count, samples.after, loads, lines.force[:count] - before, self._given)
+        self._add_responses()
+        self._given += self._pushes.force
+        measure(contacts, count, samples.after, lines, loads, self._steps, self._error, self._motion)
+        acting = np.flatnonzero(lines.force[:count, 0] > 0.0)
+        forces = np.einsum("ki,kij->kj", lines.force[acting], lines.direction[acting])
+        self.known.put(self._looked_at, contacts.key[acting].copy(), forces)
+        self._swept = True
 
-    def _move(self, which: Flags) -> None:
-        for number, chosen in self._chosen(which):
-            self.blocks[number].move(chosen)
+    def _linearise(self) -> None:
+        """Newton's step of each active rod under the forces known so far."""
+        samples, pushes = self.detection.samples, self._pushes
+        clear(self._looked_at, samples.rod, pushes)
+        act(
+            self.detection.contacts, self.detection.count, samples.after, self._loads, self._lines.force, pushes.force
+        )  # fmt: skip
+        for number, chosen in self._chosen(self._active):
+            rows = self._rows[number]
+            of_block = Pushes(pushes.force[rows], pushes.stiffness[rows], pushes.touched[rows])
+            self.blocks[number].linearise(chosen, of_block, self._potential[self.rods[number]])
+
+    def _add_responses(self) -> None:
+        """Adds to the steps what the change of the forces does, by the rods' own matrices."""
+        for number, chosen in self._chosen(self._active):
+            block, more, rods = self.blocks[number], self._generalized[number], self.rods[number]
+            more[:] = 0.0
+            block.generalized_pushes(chosen, self._given[self._rows[number]], more)
+            if len(chosen) < len(block.generalized_ranges):
+                keep_ranges(block.generalized_ranges, chosen, more)
+            block.solve_linearised(chosen, more)
+            block.step_vector()[:] += more
+            block.measure_steps(chosen, self._longest[rods], self._slope[rods])
 
 
-@kernel
-def foresee_overlaps(contacts: Contacts, count: int, after: Ints, forces: Forces, steps: Array) -> None:
-    """forces.motion of contacts where nothing acts becomes the overlap that Newton's step would make."""
-    for k in range(count):
-        if forces.mode[k] != APART or forces.soft[k]:
-            continue
-        gap = contacts.gap[k]
-        for side in range(2):
-            e = contacts.edge[k, side]
-            if e < 0:
-                continue
-            s, f, sign = contacts.at[k, side], after[e], 1.0 - 2.0 * side
-            for c in range(3):
-                gap += sign * contacts.normal[k, c] * ((1.0 - s) * steps[e, c] + s * steps[f, c])
-        forces.motion[k] = max(forces.target[k] - gap, 0.0)
+def keep_ranges(ranges: Ints, chosen: Ints, x: Array) -> None:
+    """Clears entries of rods that are not chosen: these may hold anything."""
+    kept = np.zeros(len(x) + 1, np.int64)
+    np.add.at(kept, ranges[chosen].reshape(-1, 2)[:, 0], 1)
+    np.add.at(kept, ranges[chosen].reshape(-1, 2)[:, 1], -1)
+    x[np.cumsum(kept[:-1]) == 0] = 0.0
 
 
 def is_crowd(rods: int, between_rods: bool) -> bool:

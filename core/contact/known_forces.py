@@ -221,7 +221,9 @@ def _recall(
 
 
 @kernel
-def recall_forces(contacts: Contacts, count: int, h: float, keys: Ints, known: Array, forces: Forces) -> None:
-    """What is known of contacts that need no stiffness: their targets and forces."""
+def recall_forces(
+    contacts: Contacts, count: int, h: float, recovered: float, keys: Ints, known: Array, forces: Forces
+) -> None:
+    """What is known of contacts that need no stiffness: their targets and forces. See `prepare`."""
     for k in range(count):
-        _recall(contacts, k, PUSH_OUT * h, keys, known, True, forces)
+        _recall(contacts, k, max(PUSH_OUT * h, recovered), keys, known, True, forces)

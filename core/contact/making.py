@@ -41,10 +41,6 @@ def make_contact(
     friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
     for (block_number, k), entry in zip(rods, scene.entries, strict=True):
         friction[block_number][k] = entry.friction
-    if contact == "gauss-seidel":
-        from .gauss_seidel import GaussSeidelSolver
-
-        return GaussSeidelSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
     if bodies is None and is_crowd(len(rods), scene.rod_contact):
         return CrowdSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
     blocks, touching = list(rod_blocks), None

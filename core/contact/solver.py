@@ -78,6 +78,7 @@ class ContactSolver:
         self._which, self._failed = np.zeros((2, rods), bool_)  # rods that take part in this step; rods that did
         self._hit = np.zeros(rods, bool_)
         self._easy = np.zeros(rods, bool_)
+        self.more_halvings: Ints = np.zeros(rods, int64)  # of those that failed: how many are known to be needed
         self._looked_at = np.zeros(rods, bool_)  # rods of which all contacts are found
         self._islands = Islands(rods, tolerance)
         self._base = np.zeros((n, 3))

@@ -1,12 +1,11 @@
 """Coulomb's law at many contacts by Gauss-Seidel sweeps: contact after contact, each exactly, while the others' forces stay.
 
-Seen from one contact, with forces r = (normal, two tangential), the rods answer with v = W r + b to first order, where v is the gap
-and the slip at the end of the step. The law: v_n >= 0, r_n >= 0, v_n r_n = 0; |r_t| <= mu r_n, and where the two slip r_t = -mu r_n
-v_t / |v_t|. As de Saxce saw, r is also what minimises r^T W r / 2 + r^T (b + mu |v_t| n) in the cone |r_t| <= mu r_n; with |v_t| as
-known from the iterate that is a convex problem of all contacts, on which sweeps can but descend. Solved as a law, they may not:
-where a rod gives way almost along a surface, its forces grow from sweep to sweep. W = Z^T Z, where Z = L^-1 J^T takes a force at
-the contact to a rod whose matrix is L L^T: so rods answer each other through short vectors w = sum of Z r, one per rod, and a sweep
-costs as much as there are contacts.
+Seen from one contact, with forces r = (normal, two tangential), rods respond with v = W r + b to first order, where v is the gap
+and the slip at the end of the step and W a diagonal block of the Delassus operator. The law: v_n >= 0, r_n >= 0, v_n r_n = 0;
+|r_t| <= mu r_n, and where the two slip r_t = -mu r_n v_t / |v_t|. After de Saxce, r also minimises
+r^T W r / 2 + r^T (b + mu |v_t| n) in the cone |r_t| <= mu r_n; with a fixed |v_t| that is a convex problem of all contacts, on
+which sweeps can only descend. Solved as a law they may not: where a rod gives way almost along a surface, forces can grow from
+sweep to sweep. So |v_t| is updated every few sweeps.
 """
 
 from __future__ import annotations
@@ -21,122 +20,133 @@ from ..errors import Array
 from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import Contacts, Ints, Samples
 from .coulomb import arm_of
+from .responses import Columns, Loads, add_response
 from .rod_contacts import point
 
 MOST_ROUNDS = 12  # to find the direction in which a contact slips; the next sweep goes on from there
 MOST_BISECTIONS = 100
 FARTHEST_TURN, ANGLE = 0.7, 1e-5  # of it in a round; good enough; rad
+LIFT_EVERY = 6  # sweeps after which |v_t| is updated
+LEAST_LEAN = 0.3  # cosine of the angle between the two normals below which a known force is forgotten
+QUIET = 0.1  # of the tolerance: contacts of rods that have moved by less since the last sweep are skipped
 
 
 class Rows(NamedTuple):
     """Contacts as the sweeps see them."""
 
     direction: Array  # (C, 3, 3) normal and two tangents, row by row
-    lever: Array  # (C, 2, 2) m: how the surfaces of side A, of side B move along the tangents as the edge turns
     apart: Array  # (C, 3) m, gap (less the one that is wanted) and slips at the iterate
-    force: Array  # (C, 3) N, those known, along the directions
-    lift: Array  # (C,) m: mu |v_t| at the iterate
+    force: Array  # (C, 3) N along the directions
+    lift: Array  # (C,) m: mu |v_t|
+    seen: Array  # (C, 2) m: how far the rods of both sides had moved when the contact was last visited
 
 
-class Answer(NamedTuple):
-    """How the rods answer to forces at the contacts."""
-
-    half: Array  # (C, 2, 3, n) Z of both sides; the second is that of side B. Of a rod that touches itself the first is both
-    moved: Array  # (C, 3) m, by Newton's step under the known forces
-    matrix: Array  # (C, 6) W: nn, n1, 11, n2, 12, 22
-    rod: Ints  # (C, 2) rods of the sides, numbers of the rows of w; -1: none
+def make_rows(capacity: int) -> Rows:
+    return Rows(
+        np.zeros((capacity, 3, 3)),
+        np.zeros((capacity, 3)),
+        np.zeros((capacity, 3)),
+        np.zeros(capacity),
+        np.zeros((capacity, 2)),
+    )
 
 
 @kernel
 def describe(
-    contacts: Contacts, count: int, samples: Samples, turns: Array, target: Array, known: Array, rows: Rows
+    contacts: Contacts,
+    count: int,
+    samples: Samples,
+    turns: Array,
+    target: Array,
+    known: Array,
+    rows: Rows,
+    loads: Loads,
 ) -> None:
-    """Writes the rows of contacts. `known` (C, 3) are forces on side A; `turns` (N,) those of the edges since the step began."""
+    """Writes the rows and the loads of contacts. `known` (C, 3) are forces on side A; `turns` (N,) those of the edges since the
+    step began."""
     start, now, after = samples.start, samples.now, samples.after
     for k in range(count):
         normal, upright = point(contacts.normal, k), point(contacts.upright, k)
         one = any_normal(upright)
         two = cross(upright, one)
+        for c in range(3):
+            rows.direction[k, 0, c], rows.direction[k, 1, c], rows.direction[k, 2, c] = normal[c], one[c], two[c]
         slip = (-contacts.slide[k, 0], -contacts.slide[k, 1], -contacts.slide[k, 2])
         for side in range(2):
-            e, s, sign = contacts.edge[k, side], contacts.rubbing_at[k, side], 1.0 if side == 0 else -1.0
+            e, sign = contacts.edge[k, side], 1.0 - 2.0 * side
             if e < 0:
-                rows.lever[k, side, 0], rows.lever[k, side, 1] = 0.0, 0.0
                 continue
             f = after[e]
             arm = arm_of(start, e, f, upright, -sign * contacts.arm[k, side])
-            rows.lever[k, side, 0], rows.lever[k, side, 1] = dot(arm, one), dot(arm, two)
+            s, t = contacts.at[k, side], contacts.rubbing_at[k, side]
+            for d in range(3):
+                u = s if d == 0 else t
+                for c in range(3):
+                    loads.load[k, side, d, c] = sign * (1.0 - u) * rows.direction[k, d, c]
+                    loads.load[k, side, d, 4 + c] = sign * u * rows.direction[k, d, c]
+            loads.load[k, side, 0, 3] = 0.0
+            loads.load[k, side, 1, 3], loads.load[k, side, 2, 3] = sign * dot(arm, one), sign * dot(arm, two)
             a, b, p, q = point(now, e), point(start, e), point(now, f), point(start, f)
-            w, t = sign * (1.0 - s), sign * turns[e]
-            s *= sign
+            w, z, m = sign * (1.0 - t), sign * t, sign * turns[e]
             slip = (
-                slip[0] + w * (a[0] - b[0]) + s * (p[0] - q[0]) + t * arm[0],
-                slip[1] + w * (a[1] - b[1]) + s * (p[1] - q[1]) + t * arm[1],
-                slip[2] + w * (a[2] - b[2]) + s * (p[2] - q[2]) + t * arm[2],
+                slip[0] + w * (a[0] - b[0]) + z * (p[0] - q[0]) + m * arm[0],
+                slip[1] + w * (a[1] - b[1]) + z * (p[1] - q[1]) + m * arm[1],
+                slip[2] + w * (a[2] - b[2]) + z * (p[2] - q[2]) + m * arm[2],
             )
         rows.apart[k, 0] = contacts.gap[k] - target[k]
         rows.apart[k, 1], rows.apart[k, 2] = dot(slip, one), dot(slip, two)
-        rows.lift[k] = contacts.friction[k] * math.sqrt(rows.apart[k, 1] ** 2 + rows.apart[k, 2] ** 2)
-        for c in range(3):
-            rows.direction[k, 0, c], rows.direction[k, 1, c], rows.direction[k, 2, c] = normal[c], one[c], two[c]
         force = point(known, k)
-        pressed = max(dot(force, normal), 0.0)
-        x, y = dot(force, one), dot(force, two)
+        # The normal need not be upright to the plane of friction.
+        lean = dot(normal, upright)
+        pressed = max(dot(force, upright) / lean, 0.0) if lean > LEAST_LEAN else 0.0
+        x, y = dot(force, one) - pressed * dot(normal, one), dot(force, two) - pressed * dot(normal, two)
         size, most = math.sqrt(x * x + y * y), contacts.friction[k] * pressed
         share = most / size if size > most else 1.0
         rows.force[k, 0], rows.force[k, 1], rows.force[k, 2] = pressed, share * x, share * y
 
 
 @kernel
-def soften(contacts: Contacts, count: int, deepest: float, gone_through: float, target: Array) -> None:
-    """Between rods that overlap deeply the gap that is wanted is one that opens by no more than a part of their thickness: all at
-    once they might be asked to leave each other in ways that exclude each other. What has gone through is no contact."""
+def act(contacts: Contacts, count: int, after: Ints, loads: Loads, force: Array, out: Array) -> None:
+    """Adds the forces (C, 3) of contacts to those of the sample points, out (N, 4)."""
     for k in range(count):
-        if contacts.edge[k, 1] < 0:
-            continue
-        thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
-        target[k] = min(target[k], contacts.gap[k] + deepest * thickness)
-        if contacts.crossed[k] and contacts.gap[k] < -gone_through * thickness:
-            target[k] = -np.inf
-
-
-@kernel
-def act(contacts: Contacts, count: int, after: Ints, rows: Rows, out: Array) -> None:
-    """Adds the forces of contacts to those of the sample points, out (N, 4)."""
-    for k in range(count):
-        n, x, y = rows.force[k, 0], rows.force[k, 1], rows.force[k, 2]
-        if n == 0.0:
-            continue
-        for side in range(2):
-            e = contacts.edge[k, side]
-            if e < 0:
+        for d in range(3):
+            value = force[k, d]
+            if value == 0.0:
                 continue
-            f, sign = after[e], 1.0 if side == 0 else -1.0
-            s, t = contacts.at[k, side], contacts.rubbing_at[k, side]
-            for c in range(3):
-                press = sign * n * rows.direction[k, 0, c]
-                rub = sign * (x * rows.direction[k, 1, c] + y * rows.direction[k, 2, c])
-                out[e, c] += (1.0 - s) * press + (1.0 - t) * rub
-                out[f, c] += s * press + t * rub
-            out[e, 3] += sign * (x * rows.lever[k, side, 0] + y * rows.lever[k, side, 1])
+            for side in range(2):
+                e = contacts.edge[k, side]
+                if e < 0:
+                    continue
+                f = after[e]
+                for c in range(4):
+                    out[e, c] += value * loads.load[k, side, d, c]
+                for c in range(3):
+                    out[f, c] += value * loads.load[k, side, d, 4 + c]
 
 
-@kernel
-def add_up(count: int, answer: Answer) -> None:
-    """W of every contact."""
-    half, matrix, rod = answer.half, answer.matrix, answer.rod
-    n = half.shape[3]
-    for k in range(count):
-        m = 0
-        for i in range(3):
-            for j in range(i + 1):
-                value = 0.0
-                for side in range(2):
-                    if rod[k, side] >= 0:
-                        for u in range(n):
-                            value += half[k, side, i, u] * half[k, side, j, u]
-                matrix[k, m] = value
-                m += 1
+@part
+def _motion(load: Array, k: int, side: int, w: Array, e: int, f: int) -> Vector:
+    """Motion of one side of a contact along its three directions."""
+    x0, x1, x2, x3 = w[e, 0], w[e, 1], w[e, 2], w[e, 3]
+    x4, x5, x6 = w[f, 0], w[f, 1], w[f, 2]
+    g = load[k, side]
+    return (
+        g[0, 0] * x0 + g[0, 1] * x1 + g[0, 2] * x2 + g[0, 4] * x4 + g[0, 5] * x5 + g[0, 6] * x6,
+        g[1, 0] * x0 + g[1, 1] * x1 + g[1, 2] * x2 + g[1, 3] * x3 + g[1, 4] * x4 + g[1, 5] * x5 + g[1, 6] * x6,
+        g[2, 0] * x0 + g[2, 1] * x1 + g[2, 2] * x2 + g[2, 3] * x3 + g[2, 4] * x4 + g[2, 5] * x5 + g[2, 6] * x6,
+    )
+
+
+@part
+def _at_contact(contacts: Contacts, k: int, after: Ints, rows: Rows, loads: Loads, w: Array) -> Vector:
+    """Gap and slips after a motion w (N, 4) of the sample points."""
+    v0, v1, v2 = rows.apart[k, 0], rows.apart[k, 1], rows.apart[k, 2]
+    for side in range(2):
+        if loads.rod[k, side] >= 0:
+            e = contacts.edge[k, side]
+            x, y, z = _motion(loads.load, k, side, w, e, after[e])
+            v0, v1, v2 = v0 + x, v1 + y, v2 + z
+    return v0, v1, v2
 
 
 @part
@@ -240,51 +250,81 @@ def _on_disc(a: float, b: float, c: float, x: float, y: float, radius: float) ->
 
 @kernel
 def sweep(
-    count: int, friction: Array, thickness: Array, rows: Rows, answer: Answer, soft: float, most: int, tolerance: float, w: Array
+    contacts: Contacts, count: int, after: Ints, rows: Rows, loads: Loads, columns: Columns, soft: float, most: int,
+    tolerance: float, stir: Array, w: Array,
 ) -> int:  # fmt: skip
-    """Forces by Coulomb's law, written to rows.force; w (R, n) becomes what they add to those known before. Contacts give way by
-    `soft` m/N. Ends after `most` sweeps, or when a sweep moves no contact by more than `tolerance` of its thickness. Returns the
-    number of sweeps."""
-    half, matrix, rod, force = answer.half, answer.matrix, answer.rod, rows.force
-    n = w.shape[1]
+    """Forces by Coulomb's law, written to rows.force; w (N, 4), the motion of the sample points under the forces before, becomes
+    that under these. Contacts give way by `soft` m/N. Ends after `most` sweeps, or when a sweep moves no contact by more than
+    `tolerance` of its thickness. stir (R,) is scratch. Returns the number of sweeps."""
+    matrix, rod, force = loads.matrix, loads.rod, rows.force
+    flat = w.reshape(-1)
+    for r in range(len(stir)):
+        stir[r] = 0.0
+    for k in range(count):
+        rows.seen[k, 0], rows.seen[k, 1] = -1.0, -1.0
+    calm = False
     for number in range(most):
         largest = 0.0
+        lifting = calm or number % LIFT_EVERY == 0
         for k in range(count):
             if not matrix[k, 0] > 0.0:  # nothing moves it: its force stays
                 continue
-            v0, v1, v2 = (
-                rows.apart[k, 0] + answer.moved[k, 0] + rows.lift[k],
-                rows.apart[k, 1] + answer.moved[k, 1],
-                rows.apart[k, 2] + answer.moved[k, 2],
-            )
-            for side in range(2):
-                r = rod[k, side]
-                if r < 0:
-                    continue
-                for u in range(n):
-                    value = w[r, u]
-                    v0 += half[k, side, 0, u] * value
-                    v1 += half[k, side, 1, u] * value
-                    v2 += half[k, side, 2, u] * value
-            a, b, c = force[k, 0], force[k, 1], force[k, 2]
+            a, b = rod[k, 0], rod[k, 1]
+            at_a, at_b = stir[a] if a >= 0 else 0.0, stir[b] if b >= 0 else 0.0
+            thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+            if not lifting and at_a + at_b - rows.seen[k, 0] - rows.seen[k, 1] <= QUIET * tolerance * thickness:
+                continue
+            mu = contacts.friction[k]
+            v0, v1, v2 = _at_contact(contacts, k, after, rows, loads, w)
+            if lifting:
+                lift = mu * math.sqrt(v1 * v1 + v2 * v2)
+                if force[k, 0] > 0.0:
+                    largest = max(largest, abs(lift - rows.lift[k]) / thickness) if number > 0 else np.inf
+                rows.lift[k] = lift
+            x, y, z = force[k, 0], force[k, 1], force[k, 2]
             m = matrix[k]
             free = (
-                v0 - m[0] * a - m[1] * b - m[3] * c,
-                v1 - m[1] * a - m[2] * b - m[4] * c,
-                v2 - m[3] * a - m[4] * b - m[5] * c,
+                v0 - m[0] * x - m[1] * y - m[3] * z + rows.lift[k],
+                v1 - m[1] * x - m[2] * y - m[4] * z,
+                v2 - m[3] * x - m[4] * y - m[5] * z,
             )
-            x, y, z = one_contact(m, soft, free, friction[k], (a, b, c))
-            dx, dy, dz = x - a, y - b, z - c
-            if dx == 0.0 and dy == 0.0 and dz == 0.0:
-                continue
-            force[k, 0], force[k, 1], force[k, 2] = x, y, z
+            nx, ny, nz = one_contact(m, soft, free, mu, (x, y, z))
+            dx, dy, dz = nx - x, ny - y, nz - z
+            rows.seen[k, 0], rows.seen[k, 1] = at_a, at_b
             moved = max(m[0] * abs(dx), m[2] * abs(dy), m[5] * abs(dz))
-            largest = max(largest, moved / thickness[k])
+            if moved == 0.0:
+                continue
+            force[k, 0], force[k, 1], force[k, 2] = nx, ny, nz
+            largest = max(largest, moved / thickness)
             for side in range(2):
                 r = rod[k, side]
                 if r >= 0:
-                    for u in range(n):
-                        w[r, u] += dx * half[k, side, 0, u] + dy * half[k, side, 1, u] + dz * half[k, side, 2, u]
-        if largest <= tolerance:
+                    stir[r] += moved
+                    e = contacts.edge[k, side]
+                    add_response(loads.load[k, side], e, after[e], r, loads.start[k, side], columns, dx, dy, dz, flat)
+            rows.seen[k, 0] += moved if a >= 0 else 0.0  # its own motion is no reason to visit it again
+            rows.seen[k, 1] += moved if b >= 0 else 0.0
+        calm = largest <= tolerance
+        if calm and lifting:
             return number + 1
     return most
+
+
+@kernel
+def measure(
+    contacts: Contacts, count: int, after: Ints, rows: Rows, loads: Loads, w: Array, error: Array, motion: Array
+) -> None:
+    """Of each contact: how far gap and slip are from the law (m), and how far the motion w (N, 4) moves its two sides."""
+    for k in range(count):
+        v0, v1, v2 = _at_contact(contacts, k, after, rows, loads, w)
+        gap = rows.apart[k, 0]
+        if rows.force[k, 0] > 0.0:
+            error[k] = abs(gap)
+            motion[k] = abs(v0 - gap)
+            pressed = contacts.friction[k] * rows.force[k, 0]
+            if rows.force[k, 1] ** 2 + rows.force[k, 2] ** 2 < (0.999 * pressed) ** 2:
+                error[k] = max(error[k], math.sqrt(rows.apart[k, 1] ** 2 + rows.apart[k, 2] ** 2))
+                motion[k] = max(motion[k], math.sqrt((v1 - rows.apart[k, 1]) ** 2 + (v2 - rows.apart[k, 2]) ** 2))
+        else:
+            error[k] = max(-gap, 0.0)
+            motion[k] = max(-v0, 0.0)
