@@ -14,11 +14,13 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from .image_sources import ROOT, digest
 
 DOCS = ROOT / "docs"
 LIST = DOCS / "images.toml"
+KINDS = (".png", ".webp")
 WINDOW = "WINDOW"  # stands for the folder of packaging/window in a command
 HEADER = """\
 # The pictures of this folder: the command that makes each one, the sources it depends on, and their digest when it was made.
@@ -35,7 +37,7 @@ class Image:
 
     @property
     def name(self) -> str:
-        return self.path.removesuffix(".png")
+        return str(Path(self.path).with_suffix(""))
 
     @property
     def stale(self) -> bool:
@@ -59,7 +61,8 @@ def write(images: dict[str, Image]) -> None:
 
 def pictures() -> set[str]:
     """Paths of the pictures that exist in docs/."""
-    return {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.png")}
+    found = (path for kind in KINDS for path in DOCS.rglob(f"*{kind}"))
+    return {path.relative_to(DOCS).as_posix() for path in found}
 
 
 def main(arguments: list[str] | None = None) -> int:

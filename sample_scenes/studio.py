@@ -61,7 +61,7 @@ def curve_object(
 
 def add_rod(obj: bpy.types.Object) -> None:
     activate(obj)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
 
 
 def activate(obj: bpy.types.Object) -> None:

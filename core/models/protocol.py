@@ -264,6 +264,20 @@ class Alters(Protocol):
 
 
 @runtime_checkable
+class Balances(Protocol):
+    """Rods can be given a natural shape with which they are in equilibrium."""
+
+    def balance(self, chosen: NDArray[np.int64], forces: Array, squares: Array) -> NDArray[np.bool_]:
+        """Changes the natural shape of rods so that they are in equilibrium at their state under forces (N, 3) on sample points.
+        Returns for each chosen rod whether that was possible: the equilibrium is stable, with no frequency below the root of
+        squares (R,), 1/s2, and natural curvature is bounded. The natural shape of the others is undefined. Without forces
+        the shape that a rod has becomes its natural one."""
+
+    def rest_lengths(self) -> Array:
+        """(E,) m, natural lengths of the described edges."""
+
+
+@runtime_checkable
 class Grows(Protocol):
     """The natural length changes linearly through a frame."""
 
@@ -286,6 +300,17 @@ class MeasuresStrains(Protocol):
 
     def tension(self) -> Array:
         """(E,) N"""
+
+
+@runtime_checkable
+class Breaks(Protocol):
+    """Segments of its rods can break, and then carry nothing."""
+
+    def broken_edges(self) -> NDArray[np.bool_]:
+        """(E,) which of the described edges are broken"""
+
+    def cut(self, rod: int, edge: int) -> None:
+        """Breaks an edge now. Raises TendrilError for a rod that was not described as one that can break."""
 
 
 @runtime_checkable
@@ -329,6 +354,22 @@ class SecondOrderStages(Protocol):
 
     def restore_with_acceleration(self, chosen: NDArray[np.int64], state: Sequence[Array]) -> None:
         """As `restore`, but the acceleration stays what it is."""
+
+
+@runtime_checkable
+class ContactResponses(Protocol):
+    """A fast path to the responses of rods to forces at contacts."""
+
+    def contact_responses(
+        self,
+        rod: NDArray[np.int64],
+        edge: NDArray[np.int64],
+        load: Array,
+        start: NDArray[np.int64],
+        out: NDArray[np.floating[Any]],
+    ) -> None:
+        """out[start[k]:] = displacements (L, n, 4) of the n sample points of a rod under L loads (K, L, 7) on one of its edges, by
+        the matrix of `linearise`. `rod` (K,) is sorted; `edge` (K,) are rows of sample points."""
 
 
 @runtime_checkable

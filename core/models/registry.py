@@ -26,16 +26,17 @@ IMPLICIT = ("tr-bdf2", "sdirk2", "backward euler", "midpoint")
 MODELS = (
     ModelRecord(
         name="der",
-        label="Discrete Elastic Rod",
+        label="Standard",
         description="Rod that bends, twists and stretches: ropes, cables, springs and hair",
         block=".elastic.rod_block:RodBlock",
         kernels=".elastic.stepping",
         integrators=IMPLICIT,
         menu_number=0,
+        balance=True,
     ),
     ModelRecord(
         name="net",
-        label="Elastic Net",
+        label="Standard",
         description="Elastic segments with joints that transmit bending and twisting. Stable at any stiffness",
         block=".elastic.net_block:NetBlock",
         kernels=".elastic.stepping",
@@ -43,17 +44,19 @@ MODELS = (
         menu_number=0,
         rod_menu=False,
         nets=True,
+        breaks=True,
+        balance=True,
         tension="block",
     ),
     ModelRecord(
         name="compact",
-        label="Inextensible Rod",
+        label="Inextensible",
         description="Rod that bends and twists, but never stretches",
         block=".compact.block:CompactBlock",
         kernels=".compact.stepping",
         integrators=("tr-bdf2", "backward euler"),
         menu_number=2,
-        net_label="Inextensible Tree",
+        net_label="Inextensible",
         net_description="Tree of segments that never stretch. Loops and breaking are not supported",
         nets=True,
         sliding_holds=True,
@@ -62,7 +65,7 @@ MODELS = (
     ),
     ModelRecord(
         name="clothoid",
-        label="Super Space Clothoid",
+        label="Curls",
         description="Few curved elements that never stretch: "
         "curls, ringlets and tendrils that are held only at the start",
         block=".clothoid.block:ClothoidBlock",
@@ -75,13 +78,11 @@ MODELS = (
         tension="block",
         attachment_samples=True,
         contact_samples=True,
-        contact_solvers=("coulomb", "gauss-seidel"),
-        warm_up_solvers=("coulomb", "gauss-seidel"),
     ),
     ModelRecord(
         name="der2008",
-        label="Discrete Elastic Rod 2008",
-        description="Inextensible rod as published in 2008, for comparison. It takes many small steps",
+        label="Discrete Elastic Rods 2008",
+        description="Inextensible rod as published (Bergou et al., Discrete Elastic Rods, 2008). It takes many small steps",
         block=".published.der2008.block:Der2008Block",
         kernels=".published.der2008.stepping",
         integrators=IMPLICIT,  # accepted, but its free steps are always those of the paper
@@ -93,7 +94,8 @@ MODELS = (
     ModelRecord(
         name="corde",
         label="CoRdE 2009",
-        description="Explicit model as published in 2009, for comparison. It takes many small steps and does not break",
+        description="Explicit model as published (Spillmann and Teschner, Cosserat Nets, 2009). It takes many small steps and "
+        "does not break",
         block=".published.corde.block:CordeBlock",
         kernels=".published.corde.stepping",
         integrators=IMPLICIT,  # accepted, but its steps are always those of the paper

@@ -37,6 +37,8 @@ def _row(name: str, title: str, source: str, *models: str) -> Experiment:
     return Experiment(name, title, source, _in_module(name), models)
 
 
+DER = ("der", "der2008")
+
 TABLE = {
     experiment.name: experiment
     for experiment in (
@@ -45,13 +47,14 @@ TABLE = {
         _row("twist_asymmetry", "Twist stays on one side of a bend", "Bergou et al. 2008, Fig. 5"),
         _row("localised_buckling", "Localised buckling of a twisted rod", "Bergou et al. 2008, Fig. 7"),
         _row("induced_twist", "A twisted rod buckles if its end cannot turn", "Thesis on Discrete Elastic Rods, 2012"),
+        _row("projection_energy", "Energy lost by projections", "Bergou et al. 2008, section 10"),
         _row("table_1", "Time of a step", "Bergou et al. 2008, Table 1"),
-        _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1"),
+        _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1", *DER),
         _row("plectonemes", "A twisted rod winds about itself", "Bergou et al. 2008, Fig. 9"),
-        _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10"),
+        _row("chain", "A chain of open links is pulled apart", "Bergou et al. 2008, Fig. 10", *DER),
         _row("torsion_pendulum", "A disc turns on a wire", "Formula of the torsional pendulum"),
-        _row("wilberforce", "Wilberforce pendulum", "Bergou et al. 2008, Fig. 11"),
-        _row("transducer", "A rod carries torque between two bodies", "Bergou et al. 2008, Fig. 6"),
+        _row("wilberforce", "Wilberforce pendulum", "Bergou et al. 2008, Fig. 11", *DER),
+        _row("transducer", "A rod carries torque between two bodies", "Bergou et al. 2008, Fig. 6", *DER),
         _row("heavy_ball", "A ball of 100 kg on a rope of ten grams", "Formula of the rigid pendulum"),
         _row("tree", "A tree in wind, with rigid forks", "Bergou et al. 2008, Fig. 12"),
         _row("springs", "Two springs slide along a strand", "Zhao et al. 2022, Fig. 14", "der", "compact"),

@@ -45,6 +45,21 @@ def blocks(entries: list[tuple[Array, Array, Array]], size: int) -> csc_matrix:
     return coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), (size, size)).tocsc()
 
 
+def _strain_gradients(w: Array, v: Array) -> Array:
+    """(n, 3, 3) change of bending angles and twist with a small rotation in the frame before, by the chain rule through the
+    quaternion."""
+    x, y, z = v.T
+    sine = np.maximum(np.hypot(x, y), 1e-9)
+    cosine = np.hypot(w, z)
+    f = 2.0 * np.arctan2(sine, cosine) / sine
+    slope = np.where(sine > 1e-3, (2.0 / cosine - f) / sine**2, 2.0 / 3.0)
+    dx, dy = 0.5 * np.stack([w, z, -y], axis=1), 0.5 * np.stack([-z, w, x], axis=1)
+    dz, dw = 0.5 * np.stack([y, -x, w], axis=1), -0.5 * np.stack([x, y, z], axis=1)
+    bent = slope[:, None] * (x[:, None] * dx + y[:, None] * dy)
+    twist = 2.0 * (w[:, None] * dz - z[:, None] * dw) / (cosine**2)[:, None]
+    return np.stack([f[:, None] * dx + x[:, None] * bent, f[:, None] * dy + y[:, None] * bent, twist], axis=1)
+
+
 @dataclass
 class CartesianRod:
     """A rod clamped at its first vertex. `weight` is the penalty weight; None selects Lagrange multipliers."""
@@ -82,7 +97,9 @@ class CartesianRod:
     def strains(self) -> tuple[Array, Array, Array, Array]:
         before = np.concatenate([self.clamp[None], self.r[:-1]])
         w, v = quaternions(np.swapaxes(before, 1, 2) @ self.r)
-        return w, v, 2.0 * v, before
+        sine = np.maximum(np.hypot(v[:, 0], v[:, 1]), 1e-12)
+        f = 2.0 * np.arctan2(sine, np.hypot(w, v[:, 2])) / sine
+        return w, v, np.stack([f * v[:, 0], f * v[:, 1], 2.0 * np.arctan2(v[:, 2], w)], axis=1), before
 
     def violations(self) -> tuple[float, float]:
         """Constraint violations as defined in the paper: relative change of the total length, and misalignment of frames and
@@ -107,8 +124,8 @@ class CartesianRod:
         w, v, strain, before = self.strains()
         stress = self.stiffness * (strain - self.rest)
         energy += float(0.5 * (stress * (strain - self.rest)).sum())
-        moment = np.einsum("nij,nj->ni", before, w[:, None] * stress + np.cross(v, stress))
-        m = w[:, None, None] * np.eye(3) - cross_matrices(v)
+        m = _strain_gradients(w, v)
+        moment = np.einsum("nij,nkj,nk->ni", before, m, stress)
         k = before @ np.swapaxes(m, 1, 2) @ (self.stiffness[:, :, None] * m) @ np.swapaxes(before, 1, 2)
         turning = moment.copy()
         turning[:-1] -= moment[1:]

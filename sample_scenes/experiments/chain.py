@@ -76,12 +76,12 @@ class History(NamedTuple):
         return int(apart[0]) if len(apart) else -1
 
 
-def pulled(closed: bool, farthest: float) -> History:
+def pulled(closed: bool, farthest: float, model: str = "der") -> History:
     """Pulls the chain until half a second after it breaks, or until its ends are `farthest` apart."""
     rods = [link(number, closed) for number in range(LINKS)]
     scene = Scene(drag=1.0, rod_contact=True)
     for rod in rods:
-        scene.add(rod, friction=0.2)
+        scene.add(rod, model, friction=0.2)
     for end, side in ((0, -1.0), (LINKS - 1, 1.0)):
         points = rods[end].points
         held = int(np.argmax(side * points[:, 0]))
@@ -112,11 +112,11 @@ def _path(start: Array, side: float) -> Callable[[float], Array]:
     return lambda time: start + 0.5 * side * (width(time) - STRAIGHT) * np.array([1.0, 0.0, 0.0])
 
 
-def run() -> Outcome:
-    history = pulled(False, FARTHEST)
+def run(model: str = "der") -> Outcome:
+    history = pulled(False, FARTHEST, model)
     broken = history.broken
     wide = width(history.frames[broken].time)
-    control = pulled(True, CLOSED)
+    control = pulled(True, CLOSED, model)
     hanging = round(REST * STEPS)
     failures = sum(frame.report.failures for s in (history, control) for frame in s.frames)
     numbers = [

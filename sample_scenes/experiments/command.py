@@ -33,7 +33,7 @@ def perform(experiment: Experiment, file: Path | None, model: str | None = None)
         draw(outcome, file, title, experiment.source)
         print(f"{file}, ", end="")
     print(f"{seconds:.1f} s")
-    outside = [number.name for number in outcome.numbers if not number.within]
+    outside = [number.name for number in outcome.numbers if number.failed]
     if outside:
         print(f"tendril: {experiment.name}: out of tolerance: {', '.join(outside)}", file=sys.stderr)
     return OUT_OF_TOLERANCE if outside else 0
@@ -43,9 +43,7 @@ def report(outcome: Outcome) -> str:
     """The numbers as a table."""
 
     def verdict(number: Number) -> str:
-        if not number.within:
-            return "OUT"
-        return "ok" if number.expected else ""
+        return "" if number.within is None else "ok" if number.within else "OUT"
 
     head = ("", "measured", "expected", "")
     return _aligned([head, *((n.name, n.measured, n.expected, verdict(n)) for n in outcome.numbers)])

@@ -2,7 +2,7 @@
 
 Numbers of strands and elements and the friction coefficient are those of Casati and Bertails-Descoubes 2013; sizes, stiffness and
 motion are ours. Strands touch the head and each other. As in the paper, contacts are solved by nonlinear Gauss-Seidel with an
-exact solution of each contact (`contact="gauss-seidel"`).
+exact solution of each contact.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def simulation(style: Style, strand_contact: bool = True, threads: int | None = 
         hair = scene.add(rod, "clothoid", elements=elements, friction=FRICTION)
         scene.clamp(hair, "start", lambda t, x=rod.points[0]: (turn(t) @ x, turn(t)))
     scene.collide(Sphere(HEAD), friction=FRICTION, path=lambda t: ((0.0, 0.0, 0.0), turn(t)))
-    sim = Simulation(scene, FRAMES_PER_SECOND, substeps=SUBSTEPS, contact="gauss-seidel", threads=threads)
+    sim = Simulation(scene, FRAMES_PER_SECOND, substeps=SUBSTEPS, threads=threads)
     return [rod for rod, _ in rods], sim
 
 

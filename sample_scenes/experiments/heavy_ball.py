@@ -64,7 +64,7 @@ def run() -> Outcome:
     energy = np.array([frame.report.energies.total for frame in swinging])
     swing = MASS * 9.81 * arm * (1.0 - math.cos(ANGLE))
     numbers = [
-        Number("ball / rope", MASS / rope, "", "", True),
+        Number("ball / rope", MASS / rope),
         Number("steps a frame", substeps),
         Number.between("farthest from where it hangs", 1e3 * float(np.abs(at - at[0]).max()), 0.0, 0.1, "mm", "still"),
         Number.near("period", period(times, x[:, 0]), expected_period(arm), 0.005, "s", "rigid pendulum"),

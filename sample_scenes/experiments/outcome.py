@@ -26,13 +26,15 @@ class Number:
     value: float | int | bool | str
     unit: str = ""
     expected: str = ""  # in words; empty: nothing is expected, the value is only reported
-    within: bool = True  # whether the value is as expected
+    within: bool | None = None  # whether the value is as expected; None: it is not compared
 
     @staticmethod
     def near(name: str, value: float, expected: float, tolerance: float, unit: str = "", says: str = "") -> Number:
         """Relative `tolerance`: 0.01 is one per cent. `says` names where the expected value comes from."""
         text = f"{formatted(expected)} ± {100.0 * tolerance:g} %"
-        return Number(name, value, unit, _with_source(text, says), abs(value - expected) <= tolerance * abs(expected))
+        return Number(
+            name, value, unit, _with_source(text, says), bool(abs(value - expected) <= tolerance * abs(expected))
+        )
 
     @staticmethod
     def between(name: str, value: float, low: float, high: float, unit: str = "", says: str = "") -> Number:
@@ -41,12 +43,16 @@ class Number:
             text = f"at least {formatted(low)}"
         else:
             text = f"at most {formatted(high)}" if math.isinf(low) else f"{formatted(low)} to {formatted(high)}"
-        return Number(name, value, unit, _with_source(text, says), low <= value <= high)
+        return Number(name, value, unit, _with_source(text, says), bool(low <= value <= high))
 
     @staticmethod
     def equal(name: str, value: int | bool | str, expected: int | bool | str, unit: str = "", says: str = "") -> Number:
         """Exact comparison, for counts, flags and names."""
-        return Number(name, value, unit, _with_source(formatted(expected), says), value == expected)
+        return Number(name, value, unit, _with_source(formatted(expected), says), bool(value == expected))
+
+    @property
+    def failed(self) -> bool:
+        return self.within is False
 
     @property
     def measured(self) -> str:
@@ -142,4 +148,4 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        return all(number.within for number in self.numbers)
+        return not any(number.failed for number in self.numbers)

@@ -96,13 +96,13 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
         _plot(axes, plot, _legend_rows(plot, share - 1.1))
     for row, number in enumerate(outcome.numbers):
         y = (foot - 0.12 - 0.24 * (row + 0.5)) / height
-        colour = INK if number.within else "#b3261e"
+        colour = "#b3261e" if number.failed else INK
         text = f"{number.name}:  {number.measured}"
         known = (
-            f"expected {number.expected}" + ("" if number.within else " (out of tolerance)") if number.expected else ""
+            f"expected {number.expected}" + (" (out of tolerance)" if number.failed else "") if number.expected else ""
         )
         figure.text(0.25 / WIDTH, y, text, size=10.5, color=colour, va="center")
-        figure.text(0.5, y, known, size=10.5, color=PALE if number.within else colour, va="center")
+        figure.text(0.5, y, known, size=10.5, color=colour if number.failed else PALE, va="center")
     figure.savefig(file, dpi=DPI)
 
 

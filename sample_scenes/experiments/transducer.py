@@ -36,10 +36,10 @@ class Exchange(NamedTuple):
     rate: float  # rad/s, expected angular frequency
 
 
-def exchange(periods: float = PERIODS) -> Exchange:
+def exchange(periods: float = PERIODS, model: str = "der") -> Exchange:
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     rod = Rod.from_points(np.linspace((0, 0, 0), (LENGTH, 0, 0), SEGMENTS + 1), RADIUS, RUBBER)
-    rod_id = scene.add(rod)
+    rod_id = scene.add(rod, model)
     across = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).T  # its axis along the rod
     bodies = [
         Body(HEAVY, mass=MASSES[0], position=(-0.05, 0, 0), rotation=across, angular_velocity=(SPIN, 0, 0)),
@@ -69,8 +69,8 @@ def exchange(periods: float = PERIODS) -> Exchange:
     return Exchange(frames, time, *energies, total - energies.sum(axis=0), spin - mean, rate)
 
 
-def run() -> Outcome:
-    seen = exchange()
+def run(model: str = "der") -> Outcome:
+    seen = exchange(PERIODS, model)
     total = seen.heavy + seen.light + seen.rod
     most = float(total[0])
     numbers = [

@@ -68,7 +68,7 @@ class History(NamedTuple):
     jump: int  # the frame before the first jump; -1: none
 
 
-def twisted(way: float) -> History:
+def twisted(way: float, model: str) -> History:
     rod = knotted()
 
     def angle(time: float) -> float:
@@ -76,7 +76,7 @@ def twisted(way: float) -> History:
         return way * math.pi * min(max(RATE * (time - REST), 0.0), TURNS)
 
     scene = Scene(gravity=(0.0, 0.0, 0.0), drag=5.0, rod_contact=True)
-    scene.add(rod, friction=0.0)
+    scene.add(rod, model, friction=0.0)
     scene.clamp(0, "start", spin=lambda time: -angle(time))
     scene.clamp(0, "end", spin=angle)
     frames = list(Simulation(scene, frame_rate=FRAMES).frames(1, 1 + round(SECONDS * FRAMES)))
@@ -103,8 +103,8 @@ def away(frame: Frame) -> float:
     return float(np.linalg.norm(frame.positions(0)[:, 1:], axis=1).max()) / LENGTH
 
 
-def run() -> Outcome:
-    more, less = twisted(1.0), twisted(-1.0)
+def run(model: str = "der") -> Outcome:
+    more, less = twisted(1.0, model), twisted(-1.0, model)
     rest = round(REST * FRAMES)
     numbers = []
     for name, history in (("with the knot", more), ("against it", less)):

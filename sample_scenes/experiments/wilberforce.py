@@ -12,10 +12,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import curve_fit, fsolve
+from scipy.optimize import fsolve, least_squares
 
 from ...core import Body, Cylinder, Material, Rod, Scene, Simulation
 from ...core.errors import Array
+from ...core.models.published.der2008.block import Der2008Block
 from .outcome import BLUE, ORANGE, Camera, Moment, Number, Outcome, Plot, Series, Solid, Tube
 
 STEEL = Material(young_modulus=200e9, density=7850.0, poisson_ratio=0.3)
@@ -108,7 +109,8 @@ def modes(spring: Spring, stiffness: Array) -> tuple[Array, float]:
     return rates, turning - spring.mass * RADIUS**2 / 3.0
 
 
-def swing(beats: float = BEATS) -> tuple[Spring, Array, Motion]:
+def swing(beats: float = BEATS, model: str = "der", projection: str = "symplectic") -> tuple[Spring, Array, Motion]:
+    """`projection` is that of the model `der2008`: fast projection loses 7 % of the energy in half a beat."""
     spring = make_spring()
     height, angle = hanging(spring)
     stiffness = spring.stiffness(height, angle)
@@ -123,12 +125,15 @@ def swing(beats: float = BEATS) -> tuple[Spring, Array, Motion]:
     width = math.sqrt(2.0 * inertia / MASS)
     bob = Body(Cylinder(width, 0.04), mass=MASS, position=(0.0, 0.0, -height - PULL - 0.02))
     scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
-    rod = scene.add(wire)
+    rod = scene.add(wire, model)
     scene.clamp(rod, "start")
     body = scene.add_body(bob)
     scene.attach(rod, "end", body)
     period = 2.0 * math.pi / float(rates.mean())
     sim = Simulation(scene, FRAMES / period, substeps=STEPS // FRAMES)
+    for block in sim.blocks:
+        if isinstance(block, Der2008Block):
+            block.projection = projection
     count = math.ceil(beats * FRAMES * 2.0 * math.pi / float(rates[1] - rates[0]) / period)
     seen, time, z, turn, total, frames = [], [], [], [], [], []
     turned = 0.0
@@ -150,19 +155,31 @@ def swing(beats: float = BEATS) -> tuple[Spring, Array, Motion]:
 
 
 def beat(motion: Motion, rates: Array) -> float:
-    """Period of the energy exchange of the two modes, from a fit of two damped waves to the motion."""
+    """Period of the energy exchange of the two modes, from a fit of two damped waves to the motion.
 
-    def waves(t: Array, a: float, b: float, c: float, d: float, one: float, two: float, decay: float) -> Array:
-        waving = a * np.cos(one * t) + b * np.sin(one * t) + c * np.cos(two * t) + d * np.sin(two * t)
-        return np.asarray(waving * np.exp(-decay * t))
+    For given rates and decay the amplitudes follow by linear least squares. The remaining error has many minima; the search starts
+    from the lowest of a grid of mean rates and differences."""
+    mean, difference = float(rates.mean()), float(rates[1] - rates[0])
 
-    half = -0.5 * PULL
-    found, _ = curve_fit(waves, motion.time, motion.height, p0=(half, 0.0, half, 0.0, rates[0], rates[1], 0.0))
-    return float(2.0 * math.pi / abs(found[5] - found[4]))
+    def residual(x: Array) -> Array:
+        one, two = x[0] - 0.5 * x[1], x[0] + 0.5 * x[1]
+        t = motion.time
+        waves = np.stack([np.cos(one * t), np.sin(one * t), np.cos(two * t), np.sin(two * t)], axis=1)
+        waves *= np.exp(-x[2] * t)[:, None]
+        amplitudes = np.linalg.lstsq(waves, motion.height, rcond=None)[0]
+        return np.asarray((waves @ amplitudes - motion.height) / PULL)
+
+    grid = [
+        np.array([mean * a, difference * b, 0.0])
+        for a in np.linspace(0.95, 1.05, 41)
+        for b in np.linspace(0.5, 2.0, 31)
+    ]
+    found = least_squares(residual, min(grid, key=lambda x: float(np.sum(residual(x) ** 2))))
+    return float(2.0 * math.pi / abs(found.x[1]))
 
 
-def run() -> Outcome:
-    _, rates, motion = swing()
+def run(model: str = "der") -> Outcome:
+    _, rates, motion = swing(BEATS, model)
     expected = 2.0 * math.pi / float(rates[1] - rates[0])
     share = motion.energies[1] / motion.energies.sum(axis=0)
     first = motion.time <= 0.75 * expected
@@ -214,7 +231,10 @@ def run() -> Outcome:
         bob = Cylinder(_width(), 0.04, position=position, rotation=rotation)
         tube = Tube(points, WIRE, directors=directors)
         moments.append(Moment(f"{motion.time[k]:.1f} s", [tube], [Solid(bob)]))
-    return Outcome(numbers, moments, plots, Camera(), caption="Translation becomes rotation, and returns.")
+    caption = "Translation becomes rotation, and returns."
+    if model == "der2008":
+        caption += " Discrete Elastic Rods of 2008 with the energy-preserving projection."
+    return Outcome(numbers, moments, plots, Camera(), caption=caption)
 
 
 def _width() -> float:

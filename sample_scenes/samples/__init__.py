@@ -45,7 +45,12 @@ TABLE = {
             "Bouncing becomes turning, and bouncing again",
             (5, 9, 60, 64),
         ),
-        Sample("curly_hair", "Curly Hair", "growing", "Curls on a head that shakes"),
+        Sample(
+            "curly_hair",
+            "Curly Hair",
+            "growing",
+            "Springy curls on a head that nods: guides and children",
+        ),
         Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", (1, 56, 84, 100)),
         Sample("climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole"),
         Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it"),

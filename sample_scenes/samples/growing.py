@@ -7,46 +7,19 @@ import math
 import bpy
 import numpy as np
 
+from ..grooms import SKIN, curled, hair_material, make_hair, monkey, scalp, scatter
 from ..studio import activate, add_rod, curve_object, cylinder, material
 from .building import attach, ball, collide, handle, move, rod, stage
 
 
-def curly_hair(strands: int = 120, points: int = 20) -> None:
-    """Curls on a head that shakes. The collider is a slightly smaller sphere inside the head."""
-    head = ball("Head", 0.1, (0.0, 0.0, 1.0), (0.7, 0.45, 0.32))
-    skull = collide(ball("Skull", 0.096, (0.0, 0.0, 1.0), (0.7, 0.45, 0.32)))
-    skull.parent = head
-    skull.matrix_parent_inverse = head.matrix_basis.inverted()
-    skull.hide_render = True
-    k = np.arange(strands) + 0.5
-    height, around = (
-        1.0 - 0.95 * k / strands,
-        math.pi * (1.0 + math.sqrt(5.0)) * k,
-    )  # evenly distributed over the upper half
-    out = np.stack(
-        [np.sqrt(1.0 - height**2) * np.cos(around), np.sqrt(1.0 - height**2) * np.sin(around), height], axis=1
-    )
-    s = np.linspace(0.0, 0.14, points)
-    positions = (0.1 + s[None, :, None]) * out[:, None, :]
-    positions[:, :, 2] -= 1.5 * s**2
-    hair = bpy.data.hair_curves.new("Hair")
-    hair.add_curves([points] * strands)
-    hair.attributes["position"].data.foreach_set("vector", positions.astype(np.float32).ravel())
-    hair.surface = head
-    hair.materials.append(material("Hair", (0.12, 0.04, 0.015)))
-    obj = bpy.data.objects.new("Hair", hair)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.parent = head
-    for key, value in {"material": "HUMAN_HAIR", "radius": 6e-5, "rest_shape": "CURLY", "curl_radius": 0.006,
-                       "curl_length": 0.035, "start_hold": "CLAMP"}.items():  # fmt: skip
-        setattr(obj.tendril, key, value)
-    add_rod(obj)
-    if "radius" not in hair.attributes:
-        hair.attributes.new("radius", "FLOAT", "POINT")
-    hair.attributes["radius"].data.foreach_set("value", np.full(strands * points, 8e-4, np.float32))
-    shake = [(1 + 6 * k, (0.06 * math.sin(1.2 * k), 0.0, 1.0)) for k in range(15)]
-    move(head, "location", shake)
-    stage(85, (0.25, -1.0, 1.1), (0.0, 0.0, 0.98), 70.0, ground=None)
+def curly_hair(strands: int = 960, guides: int = 100) -> None:
+    """Springy curls on a head that nods and turns. Guides are simulated, all other strands follow them."""
+    head = collide(monkey(0.18, (0.0, 0.0, 1.4), SKIN))
+    curls = curled(scatter(head, strands, scalp), 0.09, 20)
+    make_hair("Hair", head, curls, hair_material("Hair", 0.6, 0.7), 4.7e-4, guides, hairs=30)
+    nods = [(1 + 4 * k, (0.3 * math.sin(1.3 * k), 0.0, 0.2 * math.sin(0.6 * k))) for k in range(22)]
+    move(head, "rotation_euler", nods)
+    stage(85, (0.44, -0.6, 1.5), (0.02, 0.02, 1.41), 82.0, ground=None)
 
 
 def ribbon() -> None:

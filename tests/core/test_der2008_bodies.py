@@ -192,17 +192,24 @@ def test_what_explicit_steps_cannot_do_is_done_by_implicit_ones(why):
 
 
 def test_tree_of_rods_and_rigid_forks():
-    """The paper's tree, 2,158 vertices: forks keep their angles, and a step is at least ten times as fast."""
+    """The paper's tree, 2,158 vertices: forks keep their angles."""
     grown = tree.grown()
     sim = Simulation(grown.scene, frame_rate=480, substeps=1, threads=1)
     before = tree.angles(grown, sim.current())
-    took = []
     for _ in range(3):
-        began = time.thread_time()
         frame = sim.step_frame()
-        took.append((time.thread_time() - began) / int(sim.blocks[0].inner_steps[0]))
     assert grown.vertices == 2158
-    assert min(took) < 2.2e-3
     assert np.abs(tree.angles(grown, frame) - before).max() < 1e-7
     assert frame.report.failures == 0
     assert np.abs(frame.velocities(grown.twigs[0])).max() > 0.01  # the wind blows
+
+
+@pytest.mark.long
+def test_a_step_of_the_tree_is_ten_times_as_fast_as_in_2008():
+    sim = Simulation(tree.grown().scene, frame_rate=480, substeps=1, threads=1)
+    took = []
+    for _ in range(3):
+        began = time.thread_time()
+        sim.step_frame()
+        took.append((time.thread_time() - began) / int(sim.blocks[0].inner_steps[0]))
+    assert min(took) < 2.2e-3

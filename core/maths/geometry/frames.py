@@ -100,7 +100,7 @@ def turn(u: Vector, t: Vector, angle: float) -> Vector:
 def bishop_directors(tangents: Array, first: Array, directors: Array) -> None:
     """Parallel transports `first`, a director of edge 0, along the curve (Bergou et al. 2008, section 4.2.2)."""
     u = (first[0], first[1], first[2])
-    directors[0] = first
+    directors[0, 0], directors[0, 1], directors[0, 2] = u  # copying rows takes numba two seconds to compile
     for j in range(1, len(tangents)):
         t = (tangents[j - 1, 0], tangents[j - 1, 1], tangents[j - 1, 2])
         s = (tangents[j, 0], tangents[j, 1], tangents[j, 2])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...compile.workers import Workers
 from ...errors import Array, Ints
@@ -12,7 +14,7 @@ from ..protocol import Edges, Pushes
 from ..report import FAILURES, ITERATIONS
 from ..state_of_rods import copy_rods, put_rods, rows_of
 from .arrays import Arrays, Coupled, Scratch, State
-from .contacts import add_half_responses, contact_half_responses
+from .contacts import respond_to_loads
 from .coupled import (
     begin_rods,
     finish_rods,
@@ -169,26 +171,16 @@ class CoupledSteps:
         effort = 10 * len(chosen) * len(self.arrays.gauss.element) // max(self._rods, 1)
         self._workers.run(lambda first, last, piece: work(first, last, buffers[piece]), len(chosen), effort)
 
-    # -- Contacts solved one after the other (`contact/sweeps.py`)
-
     @property
     def most_unknowns(self) -> int:
         return int(np.diff(self.arrays.rods.vector_start).max())
 
-    def answer(
-        self, rod: Ints, edge: Ints, at: Array, rubbing_at: Array, direction: Array, lever: Array, half: Array, moved: Array
-    ) -> None:  # fmt: skip
-        """Responses of rods to forces at contacts, see `contact_half_responses`; and the contact displacements of the step
-        vector."""
-        b, c = self.arrays, self._coupled_arrays()
+    def contact_responses(
+        self, rod: Ints, edge: Ints, load: Array, start: Ints, out: NDArray[np.floating[Any]]
+    ) -> None:
+        b, c, x = self.arrays, self._coupled_arrays(), np.zeros((len(rod), max(self.most_unknowns, 6)))
         self._workers.run(
-            lambda first, last, _: contact_half_responses(
-                b, c, rod, edge, at, rubbing_at, direction, lever, half, moved, first, last
-            ),
+            lambda first, last, _: respond_to_loads(b, c, rod, edge, load, start, x, out, first, last),
             len(rod),
             10 * len(rod),
         )
-
-    def add_answers(self, chosen: Ints, w: Array) -> None:
-        """Adds L^-T w (R, n) to the step vector; overwrites w."""
-        add_half_responses(self.arrays, self._coupled_arrays(), chosen, w, 0, len(chosen))

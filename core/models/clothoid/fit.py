@@ -91,7 +91,7 @@ def fit(shape: Polyline, arcs: Array, elements: int, degree: int, *, free_frame:
     arrays.geometry.edge0[:-1] = shape.tangents
     arrays.geometry.edge_director0[:-1] = shape.directors
     scratch = make_scratch(len(s) + 8, BEND + 3 * n)
-    fit_shape(arrays, scratch, np.ascontiguousarray(shape.points), 0.0 if free_frame else 0.1 * length, EARLY_FACTOR)
+    fit_shape(arrays, scratch, np.array(shape.points, order="C"), 0.0 if free_frame else 0.1 * length, EARLY_FACTOR)
     away = np.linalg.norm(arrays.state.x[:, :3] - shape.points, axis=1)
     turns = np.unwrap(arrays.state.x[:-1, 3])
     return Fit(

@@ -9,8 +9,8 @@ rotation vector in world space for each edge, then the displacement of each root
 so that rotation vectors stay small.
 
 A vertex carries up to two elastic elements, as in `der`: one between its two edges (slot 0), or one on either side of it where
-the frame of the cross-section is prescribed. The strain of an element is twice the vector part of its rotation quaternion, in
-components along d1, d2 and d3.
+the frame of the cross-section is prescribed. The strain of an element is its bending about d1 and d2 and its twist, as in a
+rotation vector (`geometry/swing_twist.py`); whole turns of twist are counted.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class State(NamedTuple):
     strain_rate: Array  # (N, 2, 3) 1/s, at the end of the last stage
     consistent: Array  # (R,) 1: accelerations and strain rates belong to the state; 0: they must be estimated
     load: Array  # (N, 3) N, external force minus inertia on the vertices at the end of the last step
+    twist: Array  # (N, 2) rad, twist of the elements without the spin of holds; it tells how many whole turns they hold
 
 
 class Forces(NamedTuple):
@@ -102,6 +103,7 @@ class Geometry(NamedTuple):
     d3: Array  # (N, 3)
     strain: Array  # (N, 2, 3)
     frame: Array  # (N, 4) prescribed frames of vertices and edges
+    spin: Array  # (N, 2) rad, prescribed spin of vertices and of edges, with whole turns
     target: Array  # (N, 3) m, prescribed positions of held vertices
     violation: Array  # (N, 3) m, deviation of held vertices from their prescribed positions
     gap: Array  # (R, 3) m, from the root of a closed rod to the end of its last edge
@@ -109,6 +111,7 @@ class Geometry(NamedTuple):
     d0: Array  # (N, 3) first directors at that time
     turn: Array  # (N,) rad, rotation of the edge's material about its tangent since then
     axis: Array  # (N, 3) derivative of `turn` with respect to a small rotation
+    ahead: Array  # (N,) rad, estimated rotation of the edges about their tangents since the base
     carry: Array  # (F, 27) partial sums along the rod, stored at each fork
 
 
@@ -135,6 +138,7 @@ class System(NamedTuple):
     direction: Array  # (N + R, 3) step under line search, from the base
     base_q: Array  # (N, 4)
     base_root: Array  # (R, 3)
+    base_twist: Array  # (N, 2)
     taken: Array  # (R,) fraction of the step that has been taken
     krylov: Array  # (5, N + R, 3) vectors of the conjugate gradient method
     thomas: Array  # (N, 15) factored preconditioner: Cholesky factors of the diagonal blocks, and off-diagonal blocks
@@ -225,7 +229,7 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
     def state() -> State:
         return zeros_of(
             State, (n, 3), q=(n, 4), v=(n, 6), a=(n, 6), loop_force=(rods, 3), strain_rate=(n, 2, 3),
-            consistent=(rods,),
+            consistent=(rods,), twist=(n, 2),
         )  # fmt: skip
 
     return Arrays(
@@ -262,13 +266,14 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         start_strain=zeros(n, 2, 3),
         first_load=zeros(n, 3),
         geometry=zeros_of(
-            Geometry, (n, 3), strain=(n, 2, 3), frame=(n, 4), gap=(rods, 3), turn=(n,), carry=(forks, 27)
+            Geometry, (n, 3), strain=(n, 2, 3), frame=(n, 4), spin=(n, 2), gap=(rods, 3), turn=(n,), ahead=(n,),
+            carry=(forks, 27),
         ),
         system=zeros_of(
             System, (n, 3), h=(n, 6), d=(n, 6), o=(n, 9), e=(n, 9), w=(n, 6), wg=(n, 9), wo=(n, 9), root=(rods, 6),
             seam=(rods, 9), loops=(loops, n + rods, 3), closing=(rods if any_closed else 1, LOOP, 2 * LOOP),
             closed_by=(rods, LOOP), gradient=(n + rods, 3), trial=(n + rods, 3), direction=(n + rods, 3), base_q=(n, 4),
-            base_root=(rods, 3), taken=(rods,), krylov=(5, n + rods, 3), thomas=(n, 15),
+            base_root=(rods, 3), base_twist=(n, 2), taken=(rods,), krylov=(5, n + rods, 3), thomas=(n, 15),
         ),
         log=Log(zeros(rods, 2), zeros(rods, 6)),
     )  # fmt: skip

@@ -30,7 +30,7 @@ from .coupled import (
     solve_coupled,
     weigh_steps,
 )
-from .measures import edge_strains, rebuild_vertices, rotations, strains_of, tensions
+from .measures import edge_strains, rebuild_vertices, tensions
 from .newton import GRADIENTS
 from .stepping import disturb_rods, map_forces, map_motion, solve_rods, step_rods
 
@@ -85,7 +85,7 @@ class CompactBlock:
         self._measured = False  # the log's energies and the directors belong to the current state
         self._sample_scratch = np.zeros((len(b.state.x), 4))
         self._originals: Originals | None = None  # allocated when first needed
-        self._natural = np.zeros(0)  # rotation vectors of the natural strains, allocated with it
+        self._natural = np.zeros(0)  # natural strains as described, allocated with it
         self.state_size = sum(array.size for array in b.state)
         rows = [
             int((layout.edge if hold.kind == "edge" else layout.vertex)[number][hold.index]) for number, hold in holds
@@ -157,7 +157,7 @@ class CompactBlock:
             self._originals = Originals(
                 [rods.stiffness, rods.rest_length, rods.arm, rods.mass, rods.damping_time, rods.stiffest]
             )
-            self._natural = rotations(rods.rest)
+            self._natural = rods.rest.copy()
         rows, own = slice(int(rods.start[rod]), int(rods.start[rod + 1])), slice(rod, rod + 1)
         self._originals.scale(
             [rows, rows, rows, rows, own, own],
@@ -166,7 +166,7 @@ class CompactBlock:
                 factors.stiffness / factors.length**3,
             ],
         )  # fmt: skip
-        rods.rest[rows] = strains_of(self._natural[rows] * strain_factors(factors)[[0, 0, 4]])
+        rods.rest[rows] = self._natural[rows] * strain_factors(factors)[[0, 0, 4]]
         first = int(rods.start[rod])
         edge = np.flatnonzero(self._edges.after[rows] >= 0)[0] + first
         drawn = float(np.linalg.norm(b.state.x[self._edges.after[edge]] - b.state.x[edge]))

@@ -12,14 +12,15 @@ import numpy as np
 from ...describe.net import Net
 from ...describe.rod import Rod
 from ...describe.scene import Entry, Hold, held_vertices
-from ...errors import Array, Ints, TendrilError
-from ...maths.geometry.quaternions import from_frame, product
+from ...errors import Array, Ints
+from ...maths.geometry.frames import turn
+from ...maths.geometry.quaternions import from_frame
 from ..elastic.build_rods import Shape, half_lengths, middles_of, shapes_of_rod, vertex_frame
 from ..held_frames import FRAMED, FREE_END, INNER
 from ..protocol import Edges
 from .arrays import Arrays, make_arrays
 from .branches import Tree, arc_lengths_and_joint_pairs, grow_tree, place_net
-from .shapes import TAUT, put_strains, quaternions, raise_distance, strain
+from .shapes import TAUT, put_strains, quaternions, raise_distance
 
 
 class Layout(NamedTuple):
@@ -129,16 +130,22 @@ def _place_rod(b: Arrays, r: int, entry: Entry, holds: list[Hold]) -> None:
     b.state.x[rows] = _rest_length_points(rod, shape)
     b.state.v[rows, :3] = entry.velocity
     twist = shape.twist + theta - np.roll(theta, 1)
-    for end in range(2):
-        b.holds.position[end, rows] = rod.points
-        for hold in holds:
-            i = hold.index
-            if hold.kind == "edge":
-                b.holds.director[end, first + i] = directors[i]
-            elif hold.holds_frame:
-                t, d, _, _ = vertex_frame(shape, directors, twist, i, n, m)
-                b.holds.tangent[end, first + i] = t
-                b.holds.director[end, first + i] = d
+    b.state.twist[edges, 0] = twist
+    b.state.twist[first, 0] += rod.twist if rod.closed else 0.0
+    b.holds.position[:, rows] = rod.points
+    for hold in holds:
+        row = first + hold.index
+        if hold.kind == "edge":
+            b.holds.director[:, row] = directors[hold.index]
+        elif hold.holds_frame:
+            t, d, before, after = vertex_frame(shape, directors, twist, hold.index, n, m)
+            if rod.closed and hold.index == 0:  # The seam hides the rod's twist; the frame lies on its far side.
+                hidden = rod.twist * shape.lengths[0] / (shape.lengths[0] + shape.lengths[-1])
+                d = np.array(turn(tuple(d), tuple(t), -hidden))
+                before, after = before + rod.twist - hidden, after + hidden
+            b.state.twist[row] = before, after
+            b.holds.tangent[:, row] = t
+            b.holds.director[:, row] = d
 
 
 def _rest_length_points(rod: Rod, shape: Shape) -> Array:
@@ -182,11 +189,10 @@ def _natural_twist(b: Arrays, r: int, rod: Rod) -> None:
         if joint == FREE_END:
             continue
         for slot, length in ((0, before + after),) if joint == INNER else ((0, before), (1, after)):
-            v = 0.5 * b.rods.rest[first + i, slot]
             half = 0.5 * rod.rest_twist * length
-            natural = (math.sqrt(max(0.0, 1.0 - float(v @ v))), float(v[0]), float(v[1]), float(v[2]))
-            turned = product(natural, (math.cos(half), 0.0, 0.0, math.sin(half)))
-            b.rods.rest[first + i, slot] = strain((1.0, 0.0, 0.0, 0.0), turned)
+            b1, b2, twist = b.rods.rest[first + i, slot]
+            c, s = math.cos(half), math.sin(half)  # bending is relative to the frame half-way through the element
+            b.rods.rest[first + i, slot] = (c * b1 + s * b2, c * b2 - s * b1, twist + 2.0 * half)
 
 
 def _stiffnesses(b: Arrays, rod: Rod, first: int) -> None:
@@ -209,16 +215,7 @@ def _stiffnesses(b: Arrays, rod: Rod, first: int) -> None:
 
 
 def _check_rod(rod: Rod, holds: list[Hold]) -> None:
-    """Refuses what an inextensible rod can't do, and twists of half a turn or more between two segments, which it can't
-    represent."""
-    most = math.pi * rod.edge_count
-    if not abs(rod.twist) < most:
-        cure = f"a compact rod of {rod.edge_count} segments holds less than {most:.4g} rad: give it more segments"
-        raise TendrilError("twist", rod.twist, f"{cure}, or choose the model der")
-    longest = float(rod.rest_lengths.max())
-    if not abs(rod.rest_twist) * longest < math.pi:
-        cure = f"a compact rod with segments of {longest:.4g} m holds less than {math.pi / longest:.4g} rad/m"
-        raise TendrilError("rest_twist", rod.rest_twist, f"{cure}: give it more segments, or choose the model der")
+    """Refuses what an inextensible rod can't do."""
     fixed = [hold for hold in holds if hold.holds_position and hold.along is None]
     places = sorted({vertex for hold in fixed for vertex in held_vertices(hold, rod)})
     ways = list(pairwise(places))

@@ -87,7 +87,7 @@ def begin_rods(
             save_strains(rods, geometry, b.start_strain, r)
             begin_stage(rods, state, geometry, b.stage, r, stage.explicit * h)
             reset_turns(rods, geometry, r)
-        save_base(rods, state, system.base_q, system.base_root, r)
+        save_base(rods, state, system, r)
         aim_sections(rods, b.stage, state.a, b.forces.drag_rate[r], r, h, stage.explicit > 0.0)
         place_held(rods, b.holds, b.frames, geometry, state, r, stage.end)
         # Where contact blocks the extrapolated motion, the previous position is the better initial guess.
@@ -99,7 +99,7 @@ def begin_rods(
         for i in range(first, end):
             put3(system.direction, i, (0.0, 0.0, 0.0))
         put3(system.direction, len(rods.arm) + r, (0.0, 0.0, 0.0))
-        save_base(rods, state, system.base_q, system.base_root, r)
+        save_base(rods, state, system, r)
 
 
 @part
@@ -107,7 +107,7 @@ def _guess(b: Arrays, r: int, h: float, extrapolate: float) -> float:
     """Sets the iterate to the previous state (`extrapolate` 0) or to its extrapolation (1). Returns the potential there without
     drag and damping."""
     rods, state, stage, geometry = b.rods, b.state, b.stage, b.geometry
-    guess(rods, state, geometry, stage, b.system.base_q, b.system.base_root, r, h, extrapolate)
+    guess(rods, state, geometry, stage, b.system, r, h, extrapolate)
     potential = measure(rods, geometry, r, b.log.energy, r)
     for i in range(rods.start[r], rods.start[r + 1]):
         for c in range(3):
@@ -241,9 +241,9 @@ def move_rods(b: Arrays, chosen: Ints, h: float, begin: int, stop: int) -> None:
         if rods.closed[r] or largest < SETTLED:
             penalty, limit = penalty_stiffness(rods, b.forces, state, r, h), largest_hold_force(rods, b.forces, r, h)
             update_multipliers(rods, geometry, system, state, r, penalty, limit)
-        save_base(rods, state, system.base_q, system.base_root, r)
+        save_base(rods, state, system, r)
         system.taken[r] = 1.0 if turns < LARGEST_ROTATION else LARGEST_ROTATION / turns
-        displace(rods, state, geometry, system.base_q, system.base_root, system.direction, system.taken[r], r)
+        displace(rods, state, geometry, system, system.direction, system.taken[r], r)
         turn_edges(rods, geometry, r)
 
 
@@ -254,7 +254,7 @@ def retreat_rods(b: Arrays, chosen: Ints, sizes: Array, begin: int, stop: int) -
     for k in range(begin, stop):
         r = chosen[k]
         system.taken[r] *= sizes[r]
-        displace(rods, b.state, b.geometry, system.base_q, system.base_root, system.direction, system.taken[r], r)
+        displace(rods, b.state, b.geometry, system, system.direction, system.taken[r], r)
         turn_edges(rods, b.geometry, r)
 
 

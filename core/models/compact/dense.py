@@ -21,7 +21,7 @@ def start_at_state(b: Arrays, r: int) -> None:
     """Makes the state the base of displacements, and the start of a stage."""
     update_geometry(b, r)
     begin_stage(b.rods, b.state, b.geometry, b.stage, r, 0.0)
-    save_base(b.rods, b.state, b.system.base_q, b.system.base_root, r)
+    save_base(b.rods, b.state, b.system, r)
     reset_turns(b.rods, b.geometry, r)
 
 
@@ -29,7 +29,7 @@ def start_at_state(b: Arrays, r: int) -> None:
 def potential_at(b: Arrays, r: int, h: float, penalty: float, x: Array, exact: bool) -> float:
     """Potential at a displacement x (N + R, 3) from the base, with the terms of holds and loop closure; also evaluates the
     system there."""
-    displace(b.rods, b.state, b.geometry, b.system.base_q, b.system.base_root, x, 1.0, r)
+    displace(b.rods, b.state, b.geometry, b.system, x, 1.0, r)
     turn_edges(b.rods, b.geometry, r)
     aim_sections(b.rods, b.stage, b.state.a, b.forces.drag_rate[r], r, h, False)
     potential, _, _ = evaluate(b.rods, b.forces, b.stage, b.geometry, b.system, b.state, r, h, penalty, exact)

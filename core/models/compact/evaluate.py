@@ -15,12 +15,14 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import Vector, cross, dot
 from ...maths.geometry.quaternions import directors_of, relative
+from ...maths.geometry.swing_twist import facing, strain_curvature, strain_gradients
 from ...maths.linalg.small import (
     Symmetric,
     add3,
     add6,
     get3,
     matvec,
+    matvec_t,
     outer,
     plus,
     put3,
@@ -168,13 +170,11 @@ def _across(t: Vector) -> Symmetric:
 def elements(
     rods: Rods, stage: Stage, geometry: Geometry, system: System, q: Array, r: int, weight: float, exact: bool
 ) -> float:
-    """Elastic energy (29), with the strain 2 v of the quaternion (w, v) from the frame before to the frame after, integrated
-    over the element.
+    """Elastic energy (29), with the strains of `geometry/swing_twist.py` integrated over the element.
 
-    Under rotations a and b of the two frames, expressed in the frame before, the quaternion becomes exp(-a/2) exp(b/2) (w, v).
-    To second order in a, b and delta = b - a, the strain 2 v changes by M delta with M = w - [v]x, by -v delta^2 / 4, and by
-    terms of a x b. With the stress s the first-order term gives the moment mu = w s + v x s, and the second-order terms give
-    -(s.v) delta^2 / 4 - mu . (a x b) / 2."""
+    Under rotations a and b of the two frames, expressed in the frame before, the quaternion is multiplied by exp(-a) exp(b), to
+    second order exp(delta - a x b / 2) with delta = b - a. With the strains' gradients M and the stress s the first-order term is
+    the moment mu = M^T s; the second-order terms are those of the strains and -mu . (a x b) / 2."""
     before, edge, fork, of_fork = rods.before, rods.edge, rods.fork, rods.of_fork
     joint, stiffness, rest, star, strain = rods.joint, rods.stiffness, rods.rest, stage.strain, geometry.strain
     c, d, o = system.c, system.d, system.o
@@ -187,29 +187,23 @@ def elements(
                 continue
             a, b = end_frames(framed, p, of_fork[i], rods.splay, geometry.frame, q, i, slot)
             b = across_seam(rods.closed[r] and i == rods.start[r], rods.seam, r, slot, b)
-            rotation = relative(a, b)
-            w, v = rotation[0], (rotation[1], rotation[2], rotation[3])
+            rotation = facing(relative(a, b), strain[i, slot, 2])
             s0, k0, e0 = _stress(stiffness[i, slot, 0], strain[i, slot, 0], rest[i, slot, 0], star[i, slot, 0], weight)
             s1, k1, e1 = _stress(stiffness[i, slot, 1], strain[i, slot, 1], rest[i, slot, 1], star[i, slot, 1], weight)
             s2, k2, e2 = _stress(stiffness[i, slot, 2], strain[i, slot, 2], rest[i, slot, 2], star[i, slot, 2], weight)
             s = (s0, s1, s2)
             energy += e0 + e1 + e2
-            turning = cross(v, s)
-            mu = (w * s[0] + turning[0], w * s[1] + turning[1], w * s[2] + turning[2])
+            m = strain_gradients(rotation)
+            mu = matvec_t(m, s)
             t1, t2, t3 = directors_of(a)
             frame = (t1[0], t2[0], t3[0], t1[1], t2[1], t3[1], t1[2], t2[2], t3[2])
             moment = matvec(frame, mu)
-            m = (w, v[2], -v[1], -v[2], w, v[0], v[1], -v[0], w)  # w - [v]x
             km = (
                 k0 * m[0], k0 * m[1], k0 * m[2], k1 * m[3], k1 * m[4], k1 * m[5], k2 * m[6], k2 * m[7], k2 * m[8],
             )  # fmt: skip
             inner = times(transposed(m), km)
             if exact:
-                shift = -0.5 * dot(s, v)
-                inner = (
-                    inner[0] + shift, inner[1], inner[2], inner[3], inner[4] + shift, inner[5], inner[6], inner[7],
-                    inner[8] + shift,
-                )  # fmt: skip
+                inner = plus(inner, strain_curvature(rotation, s, m))
             k = times(times(frame, inner), transposed(frame))
             has_a, has_b = not framed or slot == 0, not framed or slot == 1
             if has_a:

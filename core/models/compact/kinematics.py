@@ -8,9 +8,10 @@ from ...compile.jit import part
 from ...errors import Array
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
 from ...maths.geometry.quaternions import Quaternion, directors_of, from_frame, product, relative, turned
+from ...maths.geometry.swing_twist import bending_and_twist
 from ...maths.linalg.small import get3, get4, put3, put4
 from ..held_frames import FRAMED, FREE_END
-from .arrays import Geometry, Linear, Rods, State
+from .arrays import Geometry, Linear, Rods, State, System
 from .forks import clear_forks, pass_to_fork, store_at_fork, sum_at_fork
 
 
@@ -43,8 +44,17 @@ def across_seam(there: bool, seam: Array, r: int, slot: int, b: Quaternion) -> Q
 
 
 @part
+def held_spin(framed: bool, before: int, spin: Array, i: int, slot: int) -> float:
+    """rad, how far prescribed spins twist an element."""
+    a = spin[i, 0] if framed and slot == 1 else spin[before, 1]
+    b = spin[i, 0] if framed and slot == 0 else spin[i, 1]
+    return float(b - a)
+
+
+@part
 def place(rods: Rods, state: State, geometry: Geometry, r: int) -> None:
-    """Directors, positions and strains of the iterate from its root and quaternions; (7)."""
+    """Directors, positions and strains of the iterate from its root and quaternions; (7). The twist is the one nearest to that
+    of the last iterate."""
     first, end = rods.start[r], rods.start[r + 1]
     x, q, d1, d2, d3, length = state.x, state.q, geometry.d1, geometry.d2, geometry.d3, rods.rest_length
     after = get3(x, first)
@@ -71,8 +81,10 @@ def place(rods: Rods, state: State, geometry: Geometry, r: int) -> None:
                 framed = joint[i] == FRAMED
                 a, b = end_frames(framed, before[i], of_fork[i], rods.splay, geometry.frame, q, i, slot)
                 rotation = relative(a, across_seam(rods.closed[r] and i == first, rods.seam, r, slot, b))
-                for c in range(3):
-                    strain[i, slot, c] = 2.0 * rotation[c + 1]
+                turned_by = held_spin(framed, before[i], geometry.spin, i, slot)
+                b1, b2, twist = bending_and_twist(rotation, state.twist[i, slot] + turned_by)
+                strain[i, slot, 0], strain[i, slot, 1], strain[i, slot, 2] = b1, b2, twist
+                state.twist[i, slot] = twist - turned_by
 
 
 @part
@@ -94,27 +106,44 @@ def root_fixed(rods: Rods | Linear, r: int) -> bool:
 
 
 @part
-def displace(
-    rods: Rods, state: State, geometry: Geometry, base_q: Array, base_root: Array, step: Array, size: float, r: int
-) -> None:
+def displace(rods: Rods, state: State, geometry: Geometry, system: System, step: Array, size: float, r: int) -> None:
     """Sets the iterate to base + size * step."""
     first = rods.start[r]
     n = len(state.x)
     for c in range(3):
-        state.x[first, c] = base_root[r, c] + size * step[n + r, c]
+        state.x[first, c] = system.base_root[r, c] + size * step[n + r, c]
     for j in range(first, rods.start[r + 1]):
+        geometry.ahead[j] = 0.0
         if rods.edge[j] and not rods.edge_framed[j]:
             w = (size * step[j, 0], size * step[j, 1], size * step[j, 2])
-            put4(state.q, j, turned(w, get4(base_q, j)))
+            q = get4(system.base_q, j)
+            geometry.ahead[j] = dot(w, directors_of(q)[2])
+            put4(state.q, j, turned(w, q))
+    predict_twist(rods, state, geometry, system, r)
     place(rods, state, geometry, r)
 
 
 @part
-def save_base(rods: Rods, state: State, base_q: Array, base_root: Array, r: int) -> None:
+def predict_twist(rods: Rods, state: State, geometry: Geometry, system: System, r: int) -> None:
+    """Estimates the twist at an iterate from that at the base and the rotations of the edges: where neighbours rotate by more than
+    half a turn against each other, the twist nearest to the last one would be short of a whole turn."""
+    ahead, twist, base, joint, before = geometry.ahead, state.twist, system.base_twist, rods.joint, rods.before
+    for i in range(rods.start[r], rods.start[r + 1]):
+        framed = joint[i] == FRAMED
+        for slot in range(2):
+            if has_element(joint[i], slot, before[i], rods.edge[i], rods.fork[i]):
+                a = 0.0 if framed and slot == 1 else ahead[before[i]]
+                b = 0.0 if framed and slot == 0 else ahead[i]
+                twist[i, slot] = base[i, slot] + b - a
+
+
+@part
+def save_base(rods: Rods, state: State, system: System, r: int) -> None:
     first, end = rods.start[r], rods.start[r + 1]
-    put3(base_root, r, get3(state.x, first))
+    put3(system.base_root, r, get3(state.x, first))
     for j in range(first, end):
-        put4(base_q, j, get4(state.q, j))
+        put4(system.base_q, j, get4(state.q, j))
+        system.base_twist[j, 0], system.base_twist[j, 1] = state.twist[j, 0], state.twist[j, 1]
 
 
 @part

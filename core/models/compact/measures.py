@@ -34,19 +34,6 @@ def rebuild_vertices(b: Arrays, r: int) -> None:
     b.state.consistent[r] = 0.0
 
 
-def rotations(strains: Array) -> Array:
-    """Rotation vectors of strains (..., 3), which are twice the vector parts of quaternions."""
-    sine = np.minimum(0.5 * np.linalg.norm(strains, axis=-1, keepdims=True), 1.0)
-    return np.asarray(strains * np.where(sine > 1e-9, np.arcsin(sine) / np.maximum(sine, 1e-300), 1.0))
-
-
-def strains_of(turns: Array) -> Array:
-    """Inverse of `rotations`. Rotations of more than half a turn can't be represented and are clamped."""
-    angle = np.linalg.norm(turns, axis=-1, keepdims=True)
-    sine = np.sin(np.minimum(0.5 * angle, 0.5 * np.pi))
-    return np.asarray(turns * np.where(angle > 1e-9, 2.0 * sine / np.maximum(angle, 1e-300), 1.0))
-
-
 def edge_strains(b: Arrays) -> Array:
     """(N, 3) stretch, bending (1/m) and twist (rad/m) of the edges relative to the natural shape: means of the elements at both
     ends."""
@@ -54,7 +41,7 @@ def edge_strains(b: Arrays) -> Array:
     n = len(rods.arm)
     out, count = np.zeros((n, 3)), np.zeros(n)
     half = np.where(rods.edge & (rods.fork < 0), 0.5 * rods.rest_length, 0.0)
-    turned = rotations(b.geometry.strain) - rotations(rods.rest)
+    turned = b.geometry.strain - rods.rest
     for slot in range(2):
         i = np.flatnonzero(rods.stiffness[:, slot, 0] > 0.0)
         # A prescribed frame splits the element at the vertex into two.

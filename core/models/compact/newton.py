@@ -55,10 +55,10 @@ def minimise(
             rate = min(trial_largest / largest, 0.5) if size == 1.0 and largest < math.inf else 0.5
             left = trial_largest * rate / (1.0 - rate)
             report[r, RESIDUAL] = left
-            save_base(rods, state, system.base_q, system.base_root, r)
+            save_base(rods, state, system, r)
             copy_step(rods, system.trial, 1.0, system.direction, r)
             if left <= step.tolerance:
-                displace(rods, state, geometry, system.base_q, system.base_root, system.direction, 1.0, r)
+                displace(rods, state, geometry, system, system.direction, 1.0, r)
                 if step.solver == ELIMINATION or rods.closed[r]:
                     satisfy_holds(rods, geometry, system, state, r, penalty, limit)
                 return True
@@ -68,7 +68,7 @@ def minimise(
             size *= 0.5
         if size < LEAST_SIZE:
             return False
-        displace(rods, state, geometry, system.base_q, system.base_root, system.direction, size, r)
+        displace(rods, state, geometry, system, system.direction, size, r)
 
 
 @part
@@ -171,10 +171,10 @@ def satisfy_holds(
         _penalty_forces(rods, geometry, system, r, penalty)
         solve_matrix(rods, geometry, system, system.trial, r, 1.0)
         update_multipliers(rods, geometry, system, state, r, penalty, limit)
-        save_base(rods, state, system.base_q, system.base_root, r)
-        displace(rods, state, geometry, system.base_q, system.base_root, system.trial, 1.0, r)
+        save_base(rods, state, system, r)
+        displace(rods, state, geometry, system, system.trial, 1.0, r)
         if not largest_violation(rods, geometry, r) < violation:
-            displace(rods, state, geometry, system.base_q, system.base_root, system.trial, 0.0, r)
+            displace(rods, state, geometry, system, system.trial, 0.0, r)
             break
 
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import Array, TendrilError
 from ...maths.geometry.quaternions import from_frame, relative
+from ...maths.geometry.swing_twist import bending_and_twist
 from .arrays import Arrays
 
 TAUT = 1e-6  # relative amount by which the distance of two holds may exceed the length of the rod between them
@@ -18,7 +19,7 @@ def quaternions(tangents: Array, directors: Array) -> Array:
 
 def strain(a: ArrayLike, b: ArrayLike) -> Array:
     """Strain of an element from frame a to frame b."""
-    return 2.0 * np.array(relative(tuple(np.asarray(a)), tuple(np.asarray(b)))[1:])
+    return np.array(bending_and_twist(relative(tuple(np.asarray(a)), tuple(np.asarray(b))), 0.0))
 
 
 def put_strains(b: Arrays, row: int, before: Array | None, middle: ArrayLike | None, after: Array | None) -> None:

@@ -12,8 +12,8 @@ from ...maths.geometry.quaternions import directors_of, product, rotation_vector
 from ...maths.linalg.small import get3, get4, put3, put4
 from ..held_frames import FRAMED, HeldFrames, Holds, place_frames
 from ..schemes import GAMMA
-from .arrays import Forces, Geometry, Rods, Stage, State
-from .kinematics import frame_quaternion, place, root_fixed
+from .arrays import Forces, Geometry, Rods, Stage, State, System
+from .kinematics import frame_quaternion, place, predict_twist, root_fixed
 
 FAST = 2.0  # rad per step
 OUT_OF_REACH = 1.0 + 1e-9  # relative to the rod's length: a hold beyond this distance can't be satisfied
@@ -36,6 +36,7 @@ def copy_state(source: State, target: State, first: int, end: int, r: int) -> No
         for c in range(6):
             target.v[i, c] = source.v[i, c]
             target.a[i, c] = source.a[i, c]
+        target.twist[i, 0], target.twist[i, 1] = source.twist[i, 0], source.twist[i, 1]
     for c in range(3):
         target.loop_force[r, c] = source.loop_force[r, c]
 
@@ -58,6 +59,7 @@ def place_held(
                 i,
                 frame_quaternion(get3(frames.tangent, i), get3(frames.director, i), frames.spin[i]),
             )
+            geometry.spin[i, 0] = frames.spin[i]
     _clamp_to_reach(rods, geometry, first, end)
     if root_fixed(rods, r):
         put3(state.x, first, get3(geometry.target, first))
@@ -72,6 +74,7 @@ def place_held(
             d = unit((d0[0] + at * (d1[0] - d0[0]), d0[1] + at * (d1[1] - d0[1]), d0[2] + at * (d1[2] - d0[2])))
             spin = holds.spin[0, j] + at * (holds.spin[1, j] - holds.spin[0, j])
             put4(state.q, j, frame_quaternion(t, transport(d, t, t), spin))
+            geometry.spin[j, 1] = spin
 
 
 @part
@@ -217,25 +220,29 @@ def aim_sections(rods: Rods, stage: Stage, a: Array, drag_rate: float, r: int, h
 
 @part
 def guess(
-    rods: Rods, state: State, geometry: Geometry, stage: Stage, base_q: Array, base_root: Array, r: int, h: float,
-    extrapolate: float,
-) -> None:  # fmt: skip
+    rods: Rods, state: State, geometry: Geometry, stage: Stage, system: System, r: int, h: float, extrapolate: float
+) -> None:
     """Sets the iterate to the extrapolation by velocity and acceleration (`extrapolate` 1), or to the base (0). Call
     `place_held` first."""
     first = rods.start[r]
-    v, a = stage.v, state.a
+    v, a, base_q = stage.v, state.a, system.base_q
     if not root_fixed(rods, r):
         for c in range(3):
             ahead = stage.x[first, c] + h * (v[first, c] + h * a[first, c])
-            state.x[first, c] = ahead if extrapolate > 0.0 else base_root[r, c]
+            state.x[first, c] = ahead if extrapolate > 0.0 else system.base_root[r, c]
     for j in range(first, rods.start[r + 1]):
+        geometry.ahead[j] = 0.0
         if rods.edge_framed[j] or not rods.edge[j]:
             continue
         if extrapolate > 0.0:
             w = (h * (v[j, 3] + h * a[j, 3]), h * (v[j, 4] + h * a[j, 4]), h * (v[j, 5] + h * a[j, 5]))
-            put4(state.q, j, turned(w, get4(stage.q, j)))
+            q, p = get4(stage.q, j), get4(base_q, j)
+            way = rotation_vector(product(q, (p[0], -p[1], -p[2], -p[3])))
+            geometry.ahead[j] = dot((w[0] + way[0], w[1] + way[1], w[2] + way[2]), directors_of(p)[2])
+            put4(state.q, j, turned(w, q))
         else:
             put4(state.q, j, get4(base_q, j))
+    predict_twist(rods, state, geometry, system, r)
     place(rods, state, geometry, r)
 
 

@@ -42,6 +42,10 @@ from .stages import (
     update_velocities,
 )
 
+LARGEST_SPIN = (
+    0.25 * math.pi
+)  # rad per attempt, of prescribed frames: faster ones would wind past elements, whose turns are lost
+
 
 @kernel
 def step_rods(b: Arrays, step: Step, skip: NDArray[bool_], first_rod: int, last_rod: int) -> None:
@@ -135,10 +139,21 @@ def _energy_and_work(b: Arrays, r: int) -> tuple[float, float]:
 
 
 @part
+def _largest_spin(b: Arrays, r: int) -> float:
+    """rad, prescribed spin of a frame during all steps."""
+    largest, spin = 0.0, b.holds.spin
+    for i in range(b.rods.start[r], b.rods.start[r + 1]):
+        largest = max(largest, abs(spin[1, i] - spin[0, i]))
+    return largest
+
+
+@part
 def _attempt(b: Arrays, step: Step, r: int, done: float, piece: float, scheme: int) -> bool:
     """Advances by `piece` of a step from the state, after `place`. Returns False if Newton did not converge."""
     rods, state = b.rods, b.state
     h = piece * step.h
+    if piece > 0.5**step.most_halvings and _largest_spin(b, r) * piece > LARGEST_SPIN * step.steps:
+        return False
     save_strains(rods, b.geometry, b.start_strain, r)
     if scheme == BACKWARD_EULER:
         begin_stage(rods, state, b.geometry, b.stage, r, 0.0)
@@ -162,9 +177,9 @@ def _solve_stage(b: Arrays, step: Step, r: int, h: float, at: float, implicit: b
     `predicted_spin`."""
     rods, state, stage, geometry, system = b.rods, b.state, b.stage, b.geometry, b.system
     aim_sections(rods, stage, state.a, b.forces.drag_rate[r], r, h, implicit)
-    save_base(rods, state, system.base_q, system.base_root, r)
+    save_base(rods, state, system, r)
     place_held(rods, b.holds, b.frames, geometry, state, r, at)
-    guess(rods, state, geometry, stage, system.base_q, system.base_root, r, h, 1.0)
+    guess(rods, state, geometry, stage, system, r, h, 1.0)
     if not minimise(rods, b.forces, stage, geometry, system, state, b.log.report, r, h, step):
         return False
     return update_velocities(rods, state, stage, b.forces, r, h, False, implicit)
@@ -251,5 +266,5 @@ def disturb_rods(b: Arrays, x: Array) -> None:
     """Displaces all rods by x (N + R, 3)."""
     system = b.system
     for r in range(len(b.rods.closed)):
-        save_base(b.rods, b.state, system.base_q, system.base_root, r)
-        displace(b.rods, b.state, b.geometry, system.base_q, system.base_root, x, 1.0, r)
+        save_base(b.rods, b.state, system, r)
+        displace(b.rods, b.state, b.geometry, system, x, 1.0, r)

@@ -219,6 +219,28 @@ class ElasticBlock:
         )  # fmt: skip
         self._measured = False
 
+    def balance(self, chosen: Ints, forces: Array, squares: Array) -> Flags:
+        """Gives rods natural strains with which they are in equilibrium where they are; see `Balances`."""
+        from .balance import balance_nets  # late: few simulations need its kernels
+
+        b, benches, scratch, good = self.flat, self._benches, self._scratch, self._none.copy()
+        self.generalized_forces(forces, b.forces.force)
+        self._share(
+            lambda first, last, piece: balance_nets(
+                b, benches[piece], scratch[piece], chosen, squares, good, first, last
+            ),
+            chosen,
+        )
+        self._measured = False
+        return good[chosen]
+
+    def rest_lengths(self) -> Array:
+        """(E,) m, of the described edges."""
+        keep = np.concatenate(
+            [np.arange(a, b) for a, b in zip(self.flat.graph.edges, self.flat.graph.edge_end, strict=False)]
+        )
+        return np.asarray(self.flat.material.rest_length[keep])
+
     def laid_out(self, rod: int) -> tuple[Arrays, int]:
         """Arrays with the geometry of a rod or net as it is now, and its number there: to look closely."""
         bench = self._benches[0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
-from ...errors import Array, Flags, Ints
+from ...errors import Array, Flags, Ints, TendrilError
 from ...maths.linalg.sparse_order import stack_size
 from ..protocol import WHOLE, Edges, Pushes
 from .block import ElasticBlock
@@ -151,6 +151,17 @@ class NetBlock(ElasticBlock):
         """Which segments are broken, and which of the elements at points have come loose."""
         state = self.flat.state
         return state.whole_edge == 0.0, state.whole_element == 0.0
+
+    def broken_edges(self) -> Flags:
+        return self.broken()[0]
+
+    def cut(self, rod: int, edge: int) -> None:
+        graph, state = self.flat.graph, self.flat.state
+        if not self.flat.material.breakable[rod]:
+            raise TendrilError("rod", rod, "it can't break: describe it with a break_force, however large")
+        cut = int(graph.edges[rod]) + edge
+        state.whole_edge[cut] = 0.0
+        state.whole_element[(graph.edge_a == cut) | (graph.edge_b == cut)] = 0.0
 
     def strains(self) -> Array:
         """(E, 3) stretch, bending and twist of the edges: the mean of the elements at their ends."""

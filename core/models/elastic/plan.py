@@ -117,7 +117,7 @@ def _of_rod(entry: Entry, holds: list[Hold]) -> Plan:
     return _plan(
         elements, rod.points, edges, chains, joints, frames, rod.rest_lengths, rod.radii, rod.stretch,
         b.rods.mass[:, 0].copy(), b.rods.mass[:m, 3].copy(), b.state.m1[:m].copy(), rod.damping_time,
-        np.full(m, np.inf), np.full(n, np.inf), rod.points,
+        np.full(m, rod.break_force), np.full(n, rod.break_moment), rod.points,
     )  # fmt: skip
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
@@ -19,6 +21,7 @@ from .block import ElasticBlock
 from .build_rods import build
 from .coupled import copy_rows, factor_nets, respond_nets
 from .element import make_lanes
+from .responses import LANES, respond_to_loads
 from .rods import RodArrays, lay_elements, set_units
 from .workbench import make_workbench
 
@@ -50,6 +53,7 @@ class RodBlock(ElasticBlock):
         b = self.arrays
         self.sample_start = b.rods.start
         self._moved = np.zeros(0)  # for `responses`
+        self._lanes: list[Array] = []  # for `contact_responses`
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
         after = [
             int(b.rods.start[number]) + (hold.index + 1) % entries[number].rod.vertex_count for number, hold in holds
@@ -138,6 +142,24 @@ class RodBlock(ElasticBlock):
         if len(self._moved) == 0:
             self._moved = np.zeros(self.generalized_size)
         respond_nets(self._at_once(), owner, 4 * row, 4 * after, 4 * row + 3, pair, self._moved, out)
+
+    def contact_responses(
+        self, rod: Ints, edge: Ints, load: Array, start: Ints, out: NDArray[np.floating[Any]]
+    ) -> None:
+        c, most = self._at_once(), int(np.diff(self.flat.graph.unknowns).max())
+        if len(self._lanes) == 0:
+            self._lanes = [np.zeros((most, LANES)) for _ in self._scratch]
+            self._moved = np.zeros(self.generalized_size) if len(self._moved) == 0 else self._moved
+        after = np.where(edge + 1 < self.sample_start[rod + 1], edge + 1, self.sample_start[rod])
+        lanes, x = self._lanes, self._moved
+        bounds = np.append(np.flatnonzero(np.concatenate([[True], rod[1:] != rod[:-1]])), len(rod))
+        self._workers.run(
+            lambda first, last, piece: respond_to_loads(
+                c, rod, edge, after, load, start, x, lanes[piece], out, bounds[first], bounds[last]
+            ),
+            len(bounds) - 1,
+            4 * len(rod),
+        )
 
     def directors_now(self, row: Ints) -> Array:
         return np.asarray(self._at_once().geometry.d1[row])

@@ -30,7 +30,6 @@ class Nets(NamedTuple):
     b: Ints  # (L,)
     turned_a: Flags  # (L,) the segment is traversed backwards in the element
     turned_b: Flags  # (L,)
-    sign: Array  # (L,) +-1: selects the quaternion of b on the same hemisphere as that of a
     # (L, 2) cosine and sine of half the rest angle about d3 from the director of b to the transported director of a
     roll: Array
     reach: Array  # (L,) l_j
@@ -52,6 +51,7 @@ class State(NamedTuple):
     v: Array  # (V, 3)
     q: Array  # (E + H, 4) quaternions: vector part, then scalar
     w: Array  # (E, 3) rad/s, angular velocity in the frame
+    twist: Array  # (L,) rad, of the orientation elements, with whole turns
 
 
 class Holds(NamedTuple):

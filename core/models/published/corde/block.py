@@ -236,7 +236,7 @@ class CordeBlock:
     def _starts(self) -> list[Ints]:
         """Start of each net in the arrays of the state. Prescribed quaternions, which come last, are not part of it."""
         nets = self.arrays.nets
-        return [nets.vertices, nets.vertices, nets.edges, nets.edges]
+        return [nets.vertices, nets.vertices, nets.edges, nets.edges, nets.elements]
 
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         copy_nets(self.arrays, chosen, True)
@@ -326,7 +326,7 @@ class CordeBlock:
 
     def strains(self) -> Array:
         """(E, 3) stretch, bending and twist of the segments."""
-        return strains_of_segments(self.arrays.nets, self.arrays.state)
+        return strains_of_segments(self.arrays)
 
     def tension(self) -> Array:
         """(E,) N, axial force of the segments."""

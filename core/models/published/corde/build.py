@@ -11,6 +11,7 @@ import numpy as np
 from ....describe.net import Corde, Net
 from ....describe.scene import Entry, Hold
 from ....errors import Array
+from ....maths.geometry.swing_twist import bending_and_twist
 from ...elastic.arrays import Graph
 from ...elastic.build_nets import make_graph
 from ...elastic.plan import Plan, make_plan
@@ -29,6 +30,7 @@ class _Elements:
         self.turned: list[tuple[bool, bool]] = []
         self.roll: list[tuple[float, float]] = []
         self.held: list[tuple[int, Array]] = []  # per prescribed quaternion: the vertex, and the initial frame
+        self.twist: list[float] = []
         self.starts = [0]
 
     def add(
@@ -40,6 +42,7 @@ class _Elements:
         rest: Array,
         turned: tuple[bool, bool] = (False, False),
         roll: tuple[float, float] = (1.0, 0.0),
+        twist: float = 0.0,
     ) -> None:
         self.ends.append((a, b))
         self.reach.append(reach)
@@ -47,6 +50,7 @@ class _Elements:
         self.rest.append(rest)
         self.turned.append(turned)
         self.roll.append(roll)
+        self.twist.append(twist)
 
 
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, Graph, list[Plan], list[int]]:
@@ -65,7 +69,7 @@ def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[
         elements.starts.append(len(elements.ends))
     settings = settings_of(entries)
     state = _state(plans, entries, graph, elements)
-    nets = _nets(plans, per_net, graph, elements, settings, state.q)
+    nets = _nets(plans, per_net, graph, elements, settings)
     v, e, r = len(state.r), edge_count, len(plans)
     work = Work(
         np.zeros((v, 3)), np.zeros((e, 3)), np.zeros((v, 3)), np.zeros(3), np.zeros(1), np.zeros(r), np.zeros(r),
@@ -120,10 +124,15 @@ def third_axis(q: Array) -> Array:
     return np.stack([q[..., 1], -q[..., 0], q[..., 3], -q[..., 2]], axis=-1)
 
 
-def strain(a: Array, b: Array, length: Array) -> Array:
-    """u_k of (19): 2 / l times the vector part of conj(a) b."""
-    w, v = a[..., 3:], a[..., :3]
-    return np.asarray(2.0 / length * (w * b[..., :3] - b[..., 3:] * v - np.cross(v, b[..., :3])))
+def _vector_part(a: Array, b: Array) -> Array:
+    """Of conj(a) b."""
+    return np.asarray(a[3] * b[:3] - b[3] * a[:3] - np.cross(a[:3], b[:3]))
+
+
+def natural_strain(a: Array, b: Array) -> Array:
+    """Strain between two quaternions, times the element's length."""
+    x, y, z = _vector_part(a, b)
+    return np.array(bending_and_twist((float(a @ b), float(x), float(y), float(z)), 0.0))
 
 
 def _add_elements(
@@ -143,13 +152,13 @@ def _add_elements(
             elements.held.append((first_vertex + i, plan.frame[i] @ arm))
             ends = (first_edge + edge, number) if a >= 0 else (number, first_edge + edge)
             law, rest = _pair_law(k, plan.rest[e], float(half[edge]))
-            elements.add(ends[0], ends[1], float(half[edge]), law, rest)
+            elements.add(ends[0], ends[1], float(half[edge]), law, rest, twist=float(plan.twist[e]))
         elif plan.joints[i]:
             arms.setdefault(i, []).append(e)
         else:
             length = float(half[a] + half[b])
             law, rest = _pair_law(k, plan.rest[e], length)
-            elements.add(first_edge + a, first_edge + b, length, law, rest)
+            elements.add(first_edge + a, first_edge + b, length, law, rest, twist=float(plan.twist[e]))
     # In a joint every pair of segments is an orientation element, with the strain of its natural angle as natural strain.
     for at in arms.values():
         q = quaternions(frame_of(plan.arm_t[at], plan.arm_d[at]))
@@ -163,12 +172,11 @@ def _add_elements(
             qa, qb = half_turn(q[m]) if turned_a else q[m], half_turn(q[n]) if turned_b else q[n]
             # The directors of different chains are arbitrary: the natural shape is bent by the angle between the
             # segments, without twist.
-            w = strain(qa, qb, np.array(2.0))
-            angle = -2.0 * math.atan2(w[2], qa @ qb)
+            angle = -2.0 * math.atan2(_vector_part(qa, qb)[2], qa @ qb)
             roll = math.cos(0.5 * angle), math.sin(0.5 * angle)
             qb = roll[0] * qb + roll[1] * third_axis(qb)
             qb = -qb if qa @ qb < 0.0 else qb
-            rest = strain(qa, qb, np.array(length))
+            rest = natural_strain(qa, qb) / length
             law = length / (1.0 / ka + 1.0 / kb)
             elements.add(first_edge + a, first_edge + b, length, law, rest, (turned_a, turned_b), roll)
 
@@ -182,7 +190,8 @@ def _pair_law(k: Array, rest: Array, length: float) -> tuple[Array, Array]:
     """K_k and natural strains of an element of `der`, whose curvature binormal has the magnitude 2 tan(phi / 2)."""
     sides = [(k[0] + k[1], rest[0:2]), (k[2] + k[3], rest[2:4])]
     bend = sum(weight * part for weight, part in sides) / (k[0] + k[1] + k[2] + k[3])
-    bend = bend / math.sqrt(1.0 + 0.25 * float(bend @ bend))  # 2 sin(phi / 2)
+    size = float(np.linalg.norm(bend))
+    bend = bend * (2.0 * math.atan(0.5 * size) / size if size > 0.0 else 1.0)  # phi
     return _three(k) * length, np.array([-bend[1], bend[0], rest[4]]) / length
 
 
@@ -194,11 +203,11 @@ def _state(plans: list[Plan], entries: Sequence[Entry], graph: Graph, elements: 
     held = np.array([frame for _, frame in elements.held]).reshape(-1, 3, 3)
     q = quaternions(np.concatenate([frames, held]))
     velocity = np.concatenate([entry.velocity for entry in entries])
-    return State(points.copy(), velocity.copy(), q, np.zeros((len(e), 3)))
+    return State(points.copy(), velocity.copy(), q, np.zeros((len(e), 3)), np.array(elements.twist))
 
 
 def _nets(
-    plans: list[Plan], per_net: list[list[Hold]], graph: Graph, elements: _Elements, settings: list[Corde], q: Array
+    plans: list[Plan], per_net: list[list[Hold]], graph: Graph, elements: _Elements, settings: list[Corde]
 ) -> Nets:
     def together(name: str) -> Array:
         return np.concatenate([getattr(plan, name) for plan in plans])
@@ -218,8 +227,6 @@ def _nets(
     a, b = np.array(elements.ends, np.int64).reshape(-1, 2).T.copy()
     turned_a, turned_b = np.array(elements.turned, np.bool_).reshape(-1, 2).T.copy()
     roll = np.array(elements.roll).reshape(-1, 2)
-    qa, qb = (np.where(turned[:, None], half_turn(q[k]), q[k]) for k, turned in ((a, turned_a), (b, turned_b)))
-    qb = roll[:, :1] * qb + roll[:, 1:] * third_axis(qb)
     held = np.zeros(len(graph.x), dtype=np.bool_)
     framed = np.zeros(len(length), dtype=np.bool_)
     for r, of in enumerate(per_net):
@@ -246,7 +253,6 @@ def _nets(
         b=b,
         turned_a=turned_a,
         turned_b=turned_b,
-        sign=np.where(np.einsum("ij,ij->i", qa, qb) < 0.0, -1.0, 1.0).reshape(-1),
         roll=roll,
         reach=np.array(elements.reach),
         stiffness=np.array(elements.stiffness).reshape(-1, 3),

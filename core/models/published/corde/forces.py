@@ -11,6 +11,8 @@ import math
 
 from ....compile.jit import part
 from ....maths.geometry.frames import Vector, cross, dot
+from ....maths.geometry.swing_twist import strain_gradients
+from ....maths.linalg.small import matvec_t
 
 Quaternion = tuple[float, float, float, float]
 
@@ -100,25 +102,16 @@ def constraint(e: Vector, q: Quaternion, length: float, kappa: float) -> tuple[V
 
 
 @part
-def strains(a: Quaternion, b: Quaternion, reach: float) -> Vector:
-    """u_k of (19): B_k (a + b) . (b - a) / l = 2 B_k a . b / l."""
-    f = 2.0 / reach
-    return (f * dot4(times_b(0, a), b), f * dot4(times_b(1, a), b), f * dot4(times_b(2, a), b))
+def between(a: Quaternion, b: Quaternion) -> Quaternion:
+    """conj(a) b, the rotation from frame a to frame b, in the frame of a. Unlike others its scalar comes first, as in
+    `geometry/swing_twist.py`; the vector part is that of (19), B_k (a + b) . (b - a) / 2."""
+    return (dot4(a, b), dot4(times_b(0, a), b), dot4(times_b(1, a), b), dot4(times_b(2, a), b))
 
 
 @part
-def bending_pull(q: Quaternion, other: Quaternion, s: Vector, sign: float) -> Vector:
-    """Torque on q (in its own frame) of an orientation element with stresses s_k = K_k (u_k - rest): from -dV/dq = -sign 2 sum
-    of s_k B_k other, by (21)."""
-    f0, f1, f2 = times_b(0, other), times_b(1, other), times_b(2, other)
-    f = (
-        s[0] * f0[0] + s[1] * f1[0] + s[2] * f2[0],
-        s[0] * f0[1] + s[1] * f1[1] + s[2] * f2[1],
-        s[0] * f0[2] + s[1] * f1[2] + s[2] * f2[2],
-        s[0] * f0[3] + s[1] * f1[3] + s[2] * f2[3],
-    )
-    return (
-        -sign * dot4(times_b(0, q), f),
-        -sign * dot4(times_b(1, q), f),
-        -sign * dot4(times_b(2, q), f),
-    )
+def bending_torques(rotation: Quaternion, stress: Vector) -> tuple[Vector, Vector]:
+    """Torques of an orientation element on its two frames, each in its own frame: M^T s with the strains' gradients M."""
+    m = strain_gradients(rotation)
+    on_a = matvec_t(m, stress)
+    on_b = to_frame((rotation[1], rotation[2], rotation[3], rotation[0]), on_a)
+    return on_a, (-on_b[0], -on_b[1], -on_b[2])

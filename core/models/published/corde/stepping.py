@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from ....compile.jit import kernel, part
 from ....errors import Array
 from ....forces.air import cylinder_coefficients
-from ....maths.geometry.frames import dot
+from ....maths.geometry.frames import Vector, dot
+from ....maths.geometry.swing_twist import bending_and_twist, facing
 from ....maths.linalg.small import get4, put4
 from ...report import FAILURES, HALVINGS, ITERATIONS
 from .arrays import Arrays
 from .forces import (
     Quaternion,
-    bending_pull,
+    bending_torques,
+    between,
     constraint,
     segment_force,
-    strains,
     third_director,
     times_b,
     to_frame,
@@ -30,7 +31,8 @@ from .forces import (
 )
 
 MOST_HALVINGS = 6
-MOST_WORK = 1e7  # steps of single segments in one step of the simulation: some seconds; what needs more is given up
+MOST_STEPS = 1e5  # in one step of the simulation, which may be a whole frame; what needs more is given up
+MOST_WORK = 1e7  # the same, times the number of segments: some seconds
 # bounds of a segment's length relative to its rest length; beyond them the step has failed
 SHORTEST, LONGEST = 1e-3, 30.0
 
@@ -47,7 +49,7 @@ def step_cordes(b: Arrays, saved: Arrays, h: float, skip: NDArray[bool_], first:
         copy_state(saved, r, False)
         b.work.span[r] = h
         segments = n.substeps[r] * float(n.edges[r + 1] - n.edges[r])
-        if not h / n.step[r] * segments < MOST_WORK:
+        if not h / n.step[r] * max(segments, MOST_WORK / MOST_STEPS) < MOST_WORK:
             report[r, FAILURES] += 1.0
             stop_net(b, r)
             continue
@@ -62,7 +64,7 @@ def step_cordes(b: Arrays, saved: Arrays, h: float, skip: NDArray[bool_], first:
             if good:
                 break
             copy_state(saved, r, True)
-            if attempt == MOST_HALVINGS or 2.0 * steps * segments > MOST_WORK:
+            if attempt == MOST_HALVINGS or 2.0 * steps * max(segments, MOST_WORK / MOST_STEPS) > MOST_WORK:
                 report[r, FAILURES] += 1.0
                 stop_net(b, r)
                 break
@@ -82,6 +84,8 @@ def copy_state(b: Arrays, r: int, back: bool) -> None:
             target.q[j, c] = source.q[j, c]
         for c in range(3):
             target.w[j, c] = source.w[j, c]
+    for e in range(b.nets.elements[r], b.nets.elements[r + 1]):
+        target.twist[e] = source.twist[e]
 
 
 @kernel
@@ -186,6 +190,16 @@ def _place_held(b: Arrays, r: int, h: float, at: float) -> None:
 
 
 @part
+def element_strains(b: Arrays, e: int) -> tuple[Quaternion, Vector]:
+    """Rotation of an orientation element, and its strains times its length: angles, where (19) has their sines."""
+    n, q = b.nets, b.state.q
+    end = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll, e)
+    rotation = between(_end(q, n.a[e], n.turned_a[e]), end)
+    u = bending_and_twist(rotation, b.state.twist[e])
+    return facing(rotation, u[2]), u
+
+
+@part
 def add_torques(b: Arrays, r: int) -> None:
     """Forces of the constraint on the points; torques of constraint, bending, twisting and friction on the frames."""
     n, state, force, torque = b.nets, b.state, b.work.force, b.work.torque
@@ -204,16 +218,15 @@ def add_torques(b: Arrays, r: int) -> None:
             torque[j, c] = g[c]
     for e in range(n.elements[r], n.elements[r + 1]):
         i, j = n.a[e], n.b[e]
-        reach, sign = n.reach[e], n.sign[e]
-        a = _end(q, i, n.turned_a[e])
-        b_end = _rolled(_end(q, j, n.turned_b[e]), roll, e)
-        u = strains(a, b_end, reach)
+        reach = n.reach[e]
+        rotation, u = element_strains(b, e)
+        state.twist[e] = u[2]
         s = (
-            n.stiffness[e, 0] * (sign * u[0] - n.rest[e, 0]),
-            n.stiffness[e, 1] * (sign * u[1] - n.rest[e, 1]),
-            n.stiffness[e, 2] * (sign * u[2] - n.rest[e, 2]),
+            n.stiffness[e, 0] * (u[0] / reach - n.rest[e, 0]),
+            n.stiffness[e, 1] * (u[1] / reach - n.rest[e, 1]),
+            n.stiffness[e, 2] * (u[2] / reach - n.rest[e, 2]),
         )
-        pa, pc = bending_pull(a, b_end, s, -sign), bending_pull(b_end, a, s, sign)
+        pa, pc = bending_torques(rotation, s)
         if gamma_r > 0.0:  # (27): friction compares angular velocities in world space
             va = to_space(get4(q, i), (w[i, 0], w[i, 1], w[i, 2])) if i < edges else (0.0, 0.0, 0.0)
             vc = to_space(get4(q, j), (w[j, 0], w[j, 1], w[j, 2])) if j < edges else (0.0, 0.0, 0.0)
@@ -370,11 +383,18 @@ def measure_cordes(b: Arrays) -> None:
             stretching += 0.5 * n.stretch[j] * n.length[j] * (long / n.length[j] - 1.0) ** 2
             tied += n.length[j] * n.kappa[j] * (1.0 - dot(way, third_director(get4(q, j))) / long)
         for e in range(n.elements[r], n.elements[r + 1]):
-            b_end = _rolled(_end(q, n.b[e], n.turned_b[e]), n.roll, e)
-            u = strains(_end(q, n.a[e], n.turned_a[e]), b_end, n.reach[e])
-            half = 0.5 * n.reach[e]
-            bending += half * n.stiffness[e, 0] * (n.sign[e] * u[0] - n.rest[e, 0]) ** 2
-            bending += half * n.stiffness[e, 1] * (n.sign[e] * u[1] - n.rest[e, 1]) ** 2
-            twisting += half * n.stiffness[e, 2] * (n.sign[e] * u[2] - n.rest[e, 2]) ** 2
+            _, u = element_strains(b, e)
+            half, reach = 0.5 * n.reach[e], n.reach[e]
+            bending += half * n.stiffness[e, 0] * (u[0] / reach - n.rest[e, 0]) ** 2
+            bending += half * n.stiffness[e, 1] * (u[1] / reach - n.rest[e, 1]) ** 2
+            twisting += half * n.stiffness[e, 2] * (u[2] / reach - n.rest[e, 2]) ** 2
         b.work.energy[r, 0], b.work.energy[r, 1] = stretching, bending
         b.work.energy[r, 2], b.work.energy[r, 3] = twisting, tied
+
+
+@kernel
+def strains_of_elements(b: Arrays, out: Array) -> None:
+    """out (L, 3): strains of the orientation elements times their lengths."""
+    for e in range(len(b.nets.a)):
+        _, u = element_strains(b, e)
+        out[e, 0], out[e, 1], out[e, 2] = u

@@ -71,6 +71,7 @@ class Motion(NamedTuple):
     frames: HeldFrames
     inner: NDArray[np.int64]  # (R,) number of inner steps in the last free step
     most_iterations: NDArray[np.int64]  # (R,) largest number of projection iterations in an inner step
+    symplectic: NDArray[np.bool_]  # (1,) whether projections are energy-preserving, see `projection.py`
 
 
 def make_chain(b: RodArrays) -> Chain:
@@ -126,4 +127,5 @@ def make_motion(n: int, rods: int) -> Motion:
         frames=HeldFrames(np.zeros(vector), np.zeros(vector), np.zeros(number)),
         inner=np.zeros(rods, dtype=np.int64),
         most_iterations=np.zeros(rods, dtype=np.int64),
+        symplectic=np.zeros(1, dtype=np.bool_),
     )

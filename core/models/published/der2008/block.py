@@ -15,7 +15,7 @@ from ....contact.bodies.block import BodyBlock
 from ....contact.bodies.explicit import begin_bodies, end_bodies, groups_of
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
-from ....errors import Array, Flags, Ints
+from ....errors import Array, Flags, Ints, TendrilError
 from ...elastic.arrays import Arrays, Step
 from ...elastic.rod_block import RodBlock
 from ...elastic.rods import RodArrays, RodState
@@ -150,6 +150,17 @@ class Der2008Block(RodBlock):
                 count = len(self._carried.assemblies.rods) - 1
                 measure_assemblies(self._held, self._held_chain, self._nodes, self._motion, self._carried, 0, count)
         return super().energies(gravity)
+
+    @property
+    def projection(self) -> str:
+        """ "fast" as published, which dissipates, or "symplectic", which keeps energy (see `projection.py`)."""
+        return "symplectic" if self._motion.symplectic[0] else "fast"
+
+    @projection.setter
+    def projection(self, name: str) -> None:
+        if name not in ("fast", "symplectic"):
+            raise TendrilError("projection", name, 'choose "fast" or "symplectic"')
+        self._motion.symplectic[0] = name == "symplectic"
 
     @property
     def inner_steps(self) -> Ints:

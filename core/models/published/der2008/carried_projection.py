@@ -43,12 +43,12 @@ def _update_ties(rods: Rods, m: Motion, c: Carried, a: int, first: bool) -> floa
                     bodies.pull[k, s] += gap[s]
                     bodies.pull[k, 3 + s] += couple[s]
             put(m.x, i, place)
-        off = length_errors(rods, m, r)
+        off = length_errors(rods, m, r, m.symplectic[0])
         worst = off if not off <= worst else worst
         for t in range(of.tie_of_rod[r], of.tie_of_rod[r + 1]):
             if ties.edge[t] >= 0:
                 k = ties.body[t]
-                arm = to_world(bodies.rotation, k, get(ties.point, t))
+                arm = to_world(bodies.before_rotation if m.symplectic[0] else bodies.rotation, k, get(ties.point, t))
                 g, sign = get(m.gradient, ties.edge[t]), ties.sign[t]
                 couple = cross(arm, g)
                 for s in range(3):

@@ -8,6 +8,7 @@ from ....maths.geometry.rows import get, put
 from ...elastic.rods import RodArrays
 from ...held_frames import place_frames
 from .arrays import Chain, Motion, Nodes
+from .carried_bodies import frame_torque
 from .forces import elastic_forces, measure_energies
 from .frames import load_frames, relax_frames, transport_frames
 from .projection import TOLERANCE, project
@@ -38,6 +39,12 @@ def evaluate_at(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, x: 
     return True
 
 
+@kernel
+def torque_on_frame(chain: Chain, nodes: Nodes, r: int, k: int, closed: bool) -> float:
+    """N m, of the rod on the frame of node k, after `evaluate_at`."""
+    return frame_torque(chain, nodes, r, k, closed)
+
+
 FORCES, FRAMES, PROJECTION = range(3)  # parts of a step
 
 
@@ -60,7 +67,7 @@ def repeat_part(
         for i in range(first, end):
             put(m.x, i, get(x, i))
         if which == PROJECTION:
-            iterations += project(rods, m, r, TOLERANCE)[0]
+            iterations += project(rods, m, r, TOLERANCE, False)[0]
         else:
             for k in range(begin, stop):
                 nodes.theta[k], nodes.sine[k], nodes.cosine[k] = angles[k, 0], angles[k, 1], angles[k, 2]

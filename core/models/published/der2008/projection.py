@@ -3,6 +3,10 @@
 The constraint is C = |e|^2 / 2l - l / 2 (Kirsch 2012, (6.1.1)), whose gradient e / l has a norm of about one. Distances
 are in the metric of the kinetic energy. It is given as its inverse, a symmetric matrix per vertex: displacement per impulse.
 This is 1/mass for a vertex alone, smaller with air drag, and zero for a held vertex.
+
+Fast projection dissipates, because constraint forces act along the gradients at the end of a step. With `symplectic` they act along
+those at its start: this is SHAKE, the leapfrog scheme for constrained systems (Ryckaert et al. 1977), which is symplectic, so that
+energy oscillates without drift. Its matrix is that of the start, too, and is factored once a step.
 """
 
 from __future__ import annotations
@@ -33,8 +37,9 @@ def displacement(metric: Array, i: int, f: Vector) -> Vector:
 
 
 @part
-def length_errors(rods: Rods, m: Motion, r: int) -> float:
-    """Writes the negative constraints to `multiplier`, and their gradients. Returns the largest relative length error."""
+def length_errors(rods: Rods, m: Motion, r: int, at_start: bool) -> float:
+    """Writes the negative constraints to `multiplier`, and their gradients, at x or `at_start` of the step. Returns the largest
+    relative length error."""
     first, end = rods.start[r], rods.start[r + 1]
     x, rest_length, gradient, multiplier = m.x, rods.rest_length, m.gradient, m.multiplier
     worst = 0.0
@@ -42,8 +47,11 @@ def length_errors(rods: Rods, m: Motion, r: int) -> float:
         i = j + 1 if j + 1 < end else first
         f = 1.0 / rest_length[j]
         g = (f * (x[i, 0] - x[j, 0]), f * (x[i, 1] - x[j, 1]), f * (x[i, 2] - x[j, 2]))
-        put(gradient, j, g)
         off = 0.5 * (dot(g, g) - 1.0)
+        if at_start:
+            x0 = m.before
+            g = (f * (x0[i, 0] - x0[j, 0]), f * (x0[i, 1] - x0[j, 1]), f * (x0[i, 2] - x0[j, 2]))
+        put(gradient, j, g)
         multiplier[j] = -off * rest_length[j]
         if rods.held[i, 0] and rods.held[j, 0]:
             multiplier[j] = 0.0  # both ends are prescribed
@@ -94,7 +102,7 @@ def preserve_lengths(rods: Rods, m: Motion, w: Array, r: int) -> None:
     """Projects displacements or velocities w (N, 3) at x onto those that preserve lengths, in the same metric."""
     first, end, closed = rods.start[r], rods.start[r + 1], rods.closed[r]
     count = end - first if closed else end - first - 1
-    length_errors(rods, m, r)
+    length_errors(rods, m, r, False)
     for j in range(first, first + count):
         i = j + 1 if j + 1 < end else first
         m.multiplier[j] = 0.0
@@ -106,8 +114,9 @@ def preserve_lengths(rods: Rods, m: Motion, w: Array, r: int) -> None:
 
 
 @part
-def project(rods: Rods, m: Motion, r: int, tolerance: float) -> tuple[int, float]:
-    """Moves x onto the constraint manifold. Returns the number of iterations and the largest relative length error.
+def project(rods: Rods, m: Motion, r: int, tolerance: float, at_start: bool) -> tuple[int, float]:
+    """Moves x onto the constraint manifold, along the constraints' gradients at x or `at_start` of the step. Returns the number of
+    iterations and the largest relative length error.
 
     There is at least one iteration. Iterating only above the tolerance would let edges drift up to it and then kick them back,
     and such kicks would set a rod at rest in motion after thousands of steps (Kirsch 2012)."""
@@ -115,13 +124,15 @@ def project(rods: Rods, m: Motion, r: int, tolerance: float) -> tuple[int, float
     count = end - first if closed else end - first - 1
     before = math.inf
     for iteration in range(MOST_ITERATIONS):
-        worst = length_errors(rods, m, r)
+        worst = length_errors(rods, m, r, at_start)
         # Without progress there is no solution: the rod's ends are held too far apart.
         if (iteration > 0 and not worst > tolerance) or (iteration > 5 and worst > 0.5 * before):
             return iteration, worst
         before = worst
-        if not worst < math.inf or not factor_constraints(rods, m, r):
+        if not worst < math.inf:
+            return iteration, math.inf
+        if (iteration == 0 or not at_start) and not factor_constraints(rods, m, r):
             return iteration, math.inf
         solve_tridiagonal(m.diagonal, m.beside, m.fill, first, count, closed, m.multiplier)
         apply_multipliers(rods, m, m.x, r)
-    return MOST_ITERATIONS, length_errors(rods, m, r)
+    return MOST_ITERATIONS, length_errors(rods, m, r, at_start)

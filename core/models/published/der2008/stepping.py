@@ -129,7 +129,7 @@ def load_state(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, r: int, at: 
             for c in range(6):
                 m.drag[i, c] = 0.0
         make_metric(rods, m, r, 0.0)
-        _, worst = project(rods, m, r, TOLERANCE)
+        _, worst = project(rods, m, r, TOLERANCE, False)
         if not worst < math.inf:
             return False
     if not transport_frames(rods, holds, frames, chain, nodes, m.x, r, at):
@@ -198,7 +198,7 @@ def _inner_step(
     first, end = rods.start[r], rods.start[r + 1]
     apply_forces(b, chain, nodes, m, r)
     predict(b, m, r, h, at)
-    iterations, worst = project(rods, m, r, tolerance)
+    iterations, worst = project(rods, m, r, tolerance, m.symplectic[0])
     place_frames(rods, b.holds, m.frames, first, end, at)
     if not worst < FAILED_ERROR or not transport_frames(rods, b.holds, m.frames, chain, nodes, m.x, r, at):
         return -1, worst
