@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import Array, TendrilError, array, flag, fraction, friction_coefficient, not_negative, positive, vector
 from .mass import mass_properties
+from .recipe import remembers_arguments
 from .shapes import UPRIGHT, Solid, names_of, position_vector, rotation_matrix, set_frozen
 
 DEFAULT_DENSITY = 1000.0  # kg/m3
@@ -19,6 +20,7 @@ DEFAULT_FRICTION = 0.4
 Path = Callable[[float], Any]
 
 
+@remembers_arguments
 @dataclass(frozen=True, eq=False)
 class Body:
     """A rigid body.

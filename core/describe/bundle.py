@@ -104,6 +104,21 @@ def rods_of_strands(
     return rods
 
 
+def usable_strands(points: ArrayLike, counts: ArrayLike) -> NDArray[np.bool_]:
+    """Whether each strand can be a rod: not those of a single point, of no length, or with points that coincide."""
+    x, sizes = np.asarray(points, dtype=np.float64), np.asarray(counts, dtype=np.int64)
+    good = sizes >= 2
+    if not good.any():
+        return good
+    own = np.repeat(good, sizes)
+    x, kept = x[own], sizes[good]
+    stops = np.cumsum(kept)
+    tails = np.delete(np.arange(len(x)), stops - 1)
+    first = stops - kept - np.arange(len(kept))
+    good[good] = _are_usable(x, _edge_lengths(x, tails), tails, first, kept)
+    return good
+
+
 def _edge_lengths(x: Array, tails: NDArray[np.int64]) -> Array:
     return np.asarray(np.linalg.norm(x[tails + 1] - x[tails], axis=1))
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .recipe import values_of
+
 if TYPE_CHECKING:
     from .scene import Scene
 
@@ -43,9 +45,10 @@ def fingerprint(scene: Scene) -> str:
         feed(entry.velocity)
         feed(entry.friction)
         feed(entry.elements)
-        for value in vars(entry.rod).values():
+        feed(entry.sag_free)
+        for value in values_of(entry.rod):
             feed(value)
-    for place in (*scene.holds, *scene.loads):
+    for place in (*scene.holds, *scene.loads, *scene.goals):
         for value in vars(place).values():
             feed(value)
     for collider in scene.colliders:
@@ -57,7 +60,7 @@ def fingerprint(scene: Scene) -> str:
             feed(value)
     for body in scene.bodies:
         feed(type(body.shape).__name__)
-        for value in (*vars(body.shape).values(), *vars(body).values()):
+        for value in (*vars(body.shape).values(), *values_of(body)):
             if value is not body.shape:
                 feed(value)
     for attachment in scene.attachments:

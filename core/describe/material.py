@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import LARGEST_SIZE, SMALLEST_SIZE, Array, TendrilError, not_negative, number, positive
+from .recipe import remembers_arguments
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Stiffness:
         return replace(self, bend_1=self.bend_1 * bend, bend_2=self.bend_2 * bend, twist=self.twist * twist)
 
 
+@remembers_arguments
 @dataclass(frozen=True)
 class Material:
     """A homogeneous material; or, with `strands` above one, a bundle of that many fibres that slide on each other.

@@ -39,6 +39,8 @@ class ModelRecord:
     elements: bool = False  # discretised into `Elements`, not into the drawn edges
     sliding_holds: bool = False  # vertices can be held on a line: `Scene.slide`
     alteration: bool = True  # `Simulation.alter`; the block has the capability `Alters`
+    breaks: bool = False  # rods and nets of it can break and be cut; the block has the capability `Breaks`
+    balance: bool = False  # sag-free rest shapes; the block has the capability `Balances`
     growth: bool = False  # `Simulation.grow`; the block has the capability `Grows`
     # Tension of edges: axial stiffness times stretch; measured by the block (capability `MeasuresStrains`); or not known.
     tension: Literal["stretch", "block", "unknown"] = "stretch"
@@ -47,7 +49,6 @@ class ModelRecord:
     attachment_samples: bool = False  # the block itself resolves the rod near attached bodies: `Entry.tied`
     contact_samples: bool = False  # the block takes `touching`: it has more sample points where contact is possible
     contact_solvers: tuple[str, ...] = ("coulomb",)
-    warm_up_solvers: tuple[str, ...] = ("coulomb",)  # contact solvers to compile ahead of time
 
 
 _records: dict[str, ModelRecord] = {}

@@ -28,6 +28,7 @@ from ..errors import (
 )
 from .joining import join_curves
 from .material import SECTIONS, Circle, Material, Section, Stiffness
+from .recipe import remembers
 from .rod import LEAST_CHI, check_and_freeze, given_stiffness, section_stiffness
 
 Ints = NDArray[np.int64]
@@ -109,6 +110,7 @@ class Net:
         return int(found[0])
 
     @staticmethod
+    @remembers
     def from_edges(
         points: ArrayLike,
         edges: ArrayLike,

@@ -23,8 +23,10 @@ from ..errors import (
     not_negative,
     number,
     per_vertex,
+    positive,
 )
 from .material import SECTIONS, Circle, Material, Rectangle, Section, Stiffness
+from .recipe import remembers
 
 # Smallest chi = 1 + t.t' of a valid corner; edges that fold back onto each other have infinite curvature.
 LEAST_CHI = 1e-4
@@ -56,6 +58,8 @@ class Rod:
     rest_director: Array | None  # the same for the natural shape
     twist: float  # rad, initial twist, distributed evenly
     rest_twist: float  # rad/m, twist of the natural shape in addition to that of its directors
+    break_force: float = np.inf  # N: tension at which a segment breaks; it then carries no force
+    break_moment: float = np.inf  # N m: moment at which the rod comes loose at a vertex, like a hinge
 
     @property
     def vertex_count(self) -> int:
@@ -81,6 +85,7 @@ class Rod:
         return min(vertex, self.edge_count - 1)
 
     @staticmethod
+    @remembers
     def from_points(
         points: ArrayLike,
         radius: Any = None,
@@ -99,6 +104,8 @@ class Rod:
         rest_director: ArrayLike | None = None,
         twist: float = 0.0,
         rest_twist: float = 0.0,
+        break_force: float = np.inf,
+        break_moment: float = np.inf,
     ) -> Rod:
         """A rod along `points` (n, 3).
 
@@ -107,7 +114,7 @@ class Rod:
         used for contact and drag.
 
         `rest` is the natural shape: "as drawn", "straight", or points (n, 3). `density_scale` and `stiffness_scale` (bending
-        and twisting) vary along the rod, one per vertex."""
+        and twisting) vary along the rod, one per vertex. With `break_force` (N) or `break_moment` (N m) the rod can break."""
         closed = flag("closed", closed)
         x = _polyline("points", points, closed)
         n = len(x)
@@ -151,6 +158,8 @@ class Rod:
             rest_director=_rest_directors(rest_director, rest_x, closed),
             twist=number("twist", twist, "give a finite angle in rad"),
             rest_twist=number("rest_twist", rest_twist, "give a finite rate in rad/m"),
+            break_force=break_force if break_force == np.inf else positive("break_force", break_force, "N"),
+            break_moment=break_moment if break_moment == np.inf else positive("break_moment", break_moment, "N m"),
         )
         check_and_freeze(rod)
         return rod

@@ -22,6 +22,7 @@ from ..errors import (
     flag,
     friction_coefficient,
     not_negative,
+    per_vertex,
     positive,
     vector,
     whole,
@@ -40,6 +41,7 @@ RodId = int
 HoldId = int
 ColliderId = int
 BodyId = int
+GoalId = int
 AttachmentId = int
 Path = Callable[[float], Any]
 
@@ -82,6 +84,15 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Goal:
+    """A target shape that a rod is drawn to by springs, in proportion to mass."""
+
+    rod: RodId
+    strength: Array  # (n,) of the vertices; 1: the spring's free vibration would have the angular frequency 1 / time
+    time: float  # s
+
+
+@dataclass(frozen=True)
 class Elements:
     """How a "clothoid" rod is discretised: into `count` elements, or without a count into the fewest that follow the drawn points
     within `tolerance` times the rod's length. Curvature is affine in an element of degree 1, constant (a helix) for degree 0."""
@@ -115,6 +126,7 @@ class Entry:
     elements: Elements | None = None
     # Attached bodies, for models that resolve the rod near them: edge, and position on it from 0 to 1.
     tied: tuple[tuple[int, float], ...] = ()
+    sag_free: bool = False  # the drawn shape is in equilibrium under gravity
 
 
 class Scene:
@@ -141,6 +153,7 @@ class Scene:
         self.holds: list[Hold] = []
         self._held: dict[RodId, set[int]] = {}  # vertices, by rod
         self.loads: list[Load] = []
+        self.goals: list[Goal] = []
         self.colliders: list[Collider] = []
         self.fields: list[Field] = []
         self.bodies: list[Body] = []
@@ -154,15 +167,23 @@ class Scene:
         velocity: ArrayLike | None = None,
         friction: float = DEFAULT_FRICTION,
         elements: Elements | int | None = None,
+        sag_free: bool = False,
     ) -> RodId:
-        """Adds a rod or a net and returns its id. The default model is "der" for rods and "net" for nets. The coefficient of
-        friction between two surfaces is the geometric mean of theirs. `elements` sets the discretisation of a "clothoid" rod; by
-        default it has at least four elements."""
+        """Adds a rod or a net and returns its id. The default model is "der" for rods, and "net" for nets and for rods that
+        break. The coefficient of friction between two surfaces is the geometric mean of theirs. `elements` sets the discretisation
+        of a "clothoid" rod; by default it has at least four elements.
+
+        `sag_free`: the drawn shape is in equilibrium under gravity, because the natural shape (`rest` of the rod is ignored) is
+        curved against it. `Simulation.sags` lists the rods whose material can't support their shape."""
         if not isinstance(rod, (Rod, Net)):
             raise TendrilError("rod", rod, "give a Rod, made by Rod.from_points, or a Net")
+        breaks = isinstance(rod, Rod) and min(rod.break_force, rod.break_moment) < np.inf
         if model is None:
-            model = DEFAULT_ROD_MODEL if isinstance(rod, Rod) else DEFAULT_NET_MODEL
+            model = DEFAULT_ROD_MODEL if isinstance(rod, Rod) and not breaks else DEFAULT_NET_MODEL
         record = model_record(model)
+        if breaks and not record.breaks:
+            others = model_names(lambda one: one.breaks)
+            raise TendrilError("model", model, f"its rods do not break: choose {others}, which equals der otherwise")
         if isinstance(rod, Net) and not record.nets:
             raise TendrilError("model", model, f"nets need one of {model_names(lambda one: one.nets)}")
         n = rod.vertex_count
@@ -176,7 +197,13 @@ class Scene:
         if elements is not None and not record.elements:
             others = model_names(lambda one: one.elements)
             raise TendrilError("elements", elements, f"only rods of the model {others} are made of elements")
-        self.entries.append(Entry(rod, model, v, friction_coefficient(friction), as_elements(elements)))
+        if flag("sag_free", sag_free) and not record.balance:
+            others = model_names(lambda one: one.balance)
+            raise TendrilError(
+                "sag_free", True, f"rods of the model {model} keep their rest shape: choose one of {others}"
+            )
+        coefficient = friction_coefficient(friction)
+        self.entries.append(Entry(rod, model, v, coefficient, as_elements(elements), sag_free=sag_free))
         return len(self.entries) - 1
 
     def collide(
@@ -303,6 +330,18 @@ class Scene:
         entry = self._entry(rod)
         vertex = self._vertex(entry.rod, where)
         self.loads.append(Load(int(rod), vertex, force if callable(force) else vector("force", force)))
+
+    def follow(self, rod: RodId, strength: ArrayLike = 1.0, time: float = 0.1) -> GoalId:
+        """Draws a rod softly to a target shape: at first the drawn one, later what `Simulation.aim_goal` sets. The springs are
+        critically damped and follow a sudden motion within about `time` (s). `strength` is a factor on their stiffness, one
+        number or one per vertex, for instance falling from root to tip."""
+        entry = self._entry(rod)
+        if any(goal.rod == int(rod) for goal in self.goals):
+            raise TendrilError("rod", rod, "it follows a goal already: give each rod one")
+        values = per_vertex("strength", strength, entry.rod.vertex_count, above_zero=False)
+        values.flags.writeable = False
+        self.goals.append(Goal(int(rod), values, positive("time", time, "s")))
+        return len(self.goals) - 1
 
     def add_field(self, field: Field) -> None:
         """Adds a force field, which acts on all rods or on those that it names."""

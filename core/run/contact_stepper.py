@@ -29,6 +29,11 @@ from .world import FrameTimes, World
 MOST_HALVINGS = 6
 CAREFUL = 3  # halvings from which on the solver trades speed for robustness
 MOST_RETURNS = 3  # resets because of hits, after which all rods take smaller steps
+# Iterations of the contact solver in a frame, and what an attempt counts for. After these no step is halved any more: what fails is
+# given up. Rods that can't be satisfied would otherwise be halved and reset thousands of times. A limit in seconds would make
+# results depend on the machine.
+MOST_ITERATIONS = 5000
+ITERATIONS_OF_ATTEMPT = 10
 
 
 class Copied(NamedTuple):
@@ -50,9 +55,11 @@ class ContactStepper(Stepper):
         self._level = np.zeros(count, int64)  # number of halvings at which a rod is first tried
         self._paths = np.zeros((2, len(samples.rod), 3))  # of each sample point: beginning and end of its last step
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
+        self._end_of_effort = 0  # number of iterations of the solver
 
     def step_frame(self, times: FrameTimes) -> None:
         self._level[:] = 0
+        self._end_of_effort = self._solver.iterations + MOST_ITERATIONS
         super().step_frame(times)
         if self._watch is not None:
             self._report_overlaps(self._watch)
@@ -87,14 +94,15 @@ class ContactStepper(Stepper):
         """Advances rods from one fraction of the frame to another; prescribed things are then at the end.
 
         On failure returns the other rods that were hit; the state of `rods` is then undefined and must be restored."""
-        waiting = rods & (self._level > halvings)
+        last = halvings == MOST_HALVINGS or self._solver.iterations > self._end_of_effort
+        waiting = rods & (self._level > halvings) & (not last)
         if waiting.any():
             spread(waiting, self._solver.linked())
             waiting &= rods
         failed, strangers = waiting, np.zeros_like(rods)
         forces = self._solver.known.copy()
         if np.any(rods & ~waiting):
-            outcome = self._try(rods & ~waiting, waiting, begin, end, halvings)
+            outcome = self._try(rods & ~waiting, waiting, begin, end, halvings, last)
             failed, strangers = waiting | outcome.failed, outcome.hit & ~rods
             if self._solver.together and failed.any():
                 # Rods whose swept boxes overlap take smaller steps together: alone they would run into the others.
@@ -106,15 +114,19 @@ class ContactStepper(Stepper):
             self._level[eager] = halvings - 1
         if strangers.any() or not failed.any():
             return strangers
-        if halvings == MOST_HALVINGS:
+        if last:
             self._solver.give_up(failed)
             self._note_path(failed, begin, end)
             return strangers
+        needed = int(self._solver.more_halvings.max(where=failed & ~waiting, initial=1))
+        self._level[failed & ~waiting] = np.maximum(
+            self._level[failed & ~waiting], min(halvings + needed, MOST_HALVINGS)
+        )
         self._level[failed] = np.maximum(self._level[failed], halvings + 1)
         self._world.work = self._world.work + Work(halvings=int(np.any(failed & ~waiting)))
         return self._in_halves(rods, failed, forces, begin, end, halvings)
 
-    def _try(self, which: Flags, waiting: Flags, begin: float, end: float, halvings: int) -> Outcome:
+    def _try(self, which: Flags, waiting: Flags, begin: float, end: float, halvings: int, last: bool) -> Outcome:
         samples, paths = self._solver.detection.samples, self._paths
         self._note_waiting(waiting)
         if not which.all():
@@ -122,7 +134,8 @@ class ContactStepper(Stepper):
                 paths[0], paths[1], self._times, self._rod, which, begin, end, samples.start, samples.now
             )
         self._world.place(self._frame_times, end)
-        outcome = self._solve(which, begin, end, halvings >= CAREFUL, halvings == MOST_HALVINGS)
+        outcome = self._solve(which, begin, end, halvings >= CAREFUL, last)
+        self._end_of_effort -= ITERATIONS_OF_ATTEMPT
         if not which.all() or outcome.failed.any():
             self._note_path(which & ~outcome.failed, begin, end)
         return outcome
@@ -131,7 +144,7 @@ class ContactStepper(Stepper):
         """One attempt of the contact solver; `last`: no smaller step will follow."""
         world, times = self._world, self._frame_times
         h = (end - begin) / times.rate
-        world.around.act(times.at(end) - 0.5 * h, h)
+        world.around.act(times.at(end) - 0.5 * h, h, times.rate)
         free = partial(world.free_steps, h, 1, False)
         return self._solver.step(which, h, free, world.around.air_density, careful, last)
 

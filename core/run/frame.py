@@ -39,8 +39,8 @@ class Report:
         """What was given up in this frame and how severe it is, in a few words; empty if nothing was."""
         if self.converged:
             return ""
-        rods = f"{len(self.affected)} rod{'s' * (len(self.affected) != 1)}" if self.affected else "some rods"
-        parts = [f"{rods} stopped", f"residual {self.residual:.1g} segment lengths"]
+        rods = f"{len(self.affected)} rod{'s' * (len(self.affected) != 1)}" if self.affected else "rigid bodies"
+        parts = [f"{rods} not solved", f"residual {self.residual:.1g} segment lengths"]
         return ", ".join([*parts, f"overlap {self.overlap:.1g} radii"] if self.overlap > 0.0 else parts)
 
 
@@ -86,8 +86,11 @@ class Frame:
 
     def velocities(self, rod: RodId) -> Array:
         """(n, 3) m/s, of the rod's vertices"""
-        place = self._places[rod]
-        return self._samples[place.block][1][place.first : place.end]
+        return self.velocities_of(rod, rod)
+
+    def velocities_of(self, first: RodId, last: RodId) -> Array:
+        """(N, 3) m/s, of rods `first` to `last`, which were added consecutively to one model"""
+        return self._samples[self._places[first].block][1][self._places[first].first : self._places[last].end]
 
     def directors(self, rod: RodId) -> Array:
         """(m, 3) first material director of each edge"""

@@ -1,4 +1,4 @@
-"""Prescribed motion of the holds of a scene: along paths, or interpolated to targets."""
+"""Prescribed motion of the holds and goals of a scene: along paths, or interpolated to targets."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..errors import LARGEST_SIZE, Array, TendrilError, array, dimensions
 from ..maths.motion import OTHER, POSITION, ROTATION, Motion, finite_array, in_bounds
 from ..models.protocol import ModelBlock
 from .callbacks import UNUSABLE, Callbacks, hold_name
+from .goals import Goals
 
 SPIN = OTHER
 
@@ -22,9 +23,15 @@ class HoldMotion(Motion):
     """Positions (H, 3), rotations (H, 3, 3) and spins (H,) of all holds."""
 
     def __init__(
-        self, scene: Scene, blocks: Sequence[ModelBlock], ids: Sequence[NDArray[np.int64]], callbacks: Callbacks
+        self,
+        scene: Scene,
+        blocks: Sequence[ModelBlock],
+        ids: Sequence[NDArray[np.int64]],
+        goals: Goals,
+        callbacks: Callbacks,
     ) -> None:
         """`ids` are the indices of each block's holds. Unusable values of paths are reported to `callbacks`."""
+        self.goals = goals
         count = len(scene.holds)
         self._holds, self._callbacks = scene.holds, callbacks
         self.position = np.zeros((count, 3))
@@ -46,24 +53,36 @@ class HoldMotion(Motion):
 
     @property
     def state_size(self) -> int:
-        return 13 * len(self._holds)
+        return 13 * len(self._holds) + self.goals.state_size
 
     def state(self) -> Array:
-        """Poses of all holds, as a flat array."""
-        return np.concatenate([now.ravel() for now in self._now])
+        """Poses of all holds and targets of all goals, as a flat array."""
+        return np.concatenate([*(now.ravel() for now in self._now), self.goals.state()])
 
     def can_restore(self, flat: Array) -> bool:
         """Whether these are poses of `state`."""
         count = len(self._holds)
-        position, rotation, _ = np.split(flat, [3 * count, 12 * count])
+        position, rotation, _, goals = np.split(flat, [3 * count, 12 * count, 13 * count])
+        if not self.goals.can_restore(goals):
+            return False
         return bool(np.all(in_bounds(position.reshape(-1, 3))) and np.all(are_rotations(rotation.reshape(-1, 3, 3))))
 
     def restore(self, flat: Array) -> None:
         """Restores the poses of `state` and drops all targets."""
         count = len(self._holds)
-        for now, part in zip(self._now, np.split(flat, [3 * count, 12 * count]), strict=True):
+        *poses, goals = np.split(flat, [3 * count, 12 * count, 13 * count])
+        for now, part in zip(self._now, poses, strict=True):
             now[:] = part.reshape(now.shape)
         self._stop()
+        self.goals.restore(goals)
+
+    def advance(self, at: float, time: float) -> None:
+        super().advance(at, time)
+        self.goals.advance(at)
+
+    def arrive(self) -> None:
+        super().arrive()
+        self.goals.arrive()
 
     @property
     def uneven(self) -> bool:

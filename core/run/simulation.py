@@ -11,10 +11,10 @@ from ..compile import jit
 from ..contact.choice import chosen_contact
 from ..describe.fields import Field
 from ..describe.model import known_integrators, model_names, model_record
-from ..describe.scene import AttachmentId, BodyId, ColliderId, HoldId, RodId, Scene
+from ..describe.scene import AttachmentId, BodyId, ColliderId, GoalId, HoldId, RodId, Scene
 from ..errors import Array, TendrilError, array, positive, whole
 from ..models.alteration import Factors, check_factors
-from ..models.protocol import Alters, Energies, Grows, Releases, Work
+from ..models.protocol import Alters, Breaks, Energies, Grows, Releases, Work
 from ..models.registry import kernel_source
 from .callbacks import describe_error
 from .frame import Frame, Report
@@ -52,8 +52,8 @@ class Simulation:
         `tolerance`: of Newton's method, in segment lengths.
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.
-        `contact`: "coulomb", for all models; "active set" (Zhao et al. 2022, appendix B), for "compact" rods without friction or
-        bodies; or "gauss-seidel", fast but approximate, for hair: many "clothoid" rods in contact, without bodies."""
+        `contact`: "coulomb", for all models; or "active set" (Zhao et al. 2022, appendix B), for "compact" rods without friction
+        or bodies."""
         _check_scene(scene)
         if not isinstance(integrator, str) or integrator not in known_integrators():
             raise TendrilError("integrator", integrator, f"choose one of {', '.join(known_integrators())}")
@@ -68,6 +68,7 @@ class Simulation:
         self.scene = scene
         self.contact = chosen_contact(contact, scene)
         self.frame = self.first_frame
+        self._time_scale = 1.0
         if _is_cold(scene):
             jit.announce_compilation()
         self._world = World(scene, Settings(integrator, tolerance, threads, engine, self.contact))
@@ -98,7 +99,7 @@ class Simulation:
         return self._frame_times().at(0.0)
 
     def _frame_times(self) -> FrameTimes:
-        return FrameTimes(self.frame - self.first_frame, self.frame_rate)
+        return FrameTimes(self.frame - self.first_frame, self.frame_rate / self._time_scale, self.frame_rate)
 
     def step_frame(self) -> Frame:
         """Advances by one frame. Never raises and never returns a NaN; the frame's report tells whether the solver converged. If a
@@ -165,6 +166,16 @@ class Simulation:
 
         `rotation` (3x3) is relative to its initial frame; `spin` (rad) is an additional rotation about the tangent."""
         self._holds.aim(hold, position, rotation, spin)
+
+    def aim_goal(
+        self,
+        goal: GoalId | Sequence[GoalId] | Array,
+        positions: ArrayLike | None = None,
+        factor: ArrayLike | None = None,
+    ) -> None:
+        """Sets the target shape (n, 3) of a goal at the end of the next frame, to which it moves linearly; for several goals their
+        points follow each other. `factor` multiplies the strength from now on; zero lets go."""
+        self._holds.goals.aim(goal, positions, factor)
 
     def move_collider(
         self,
@@ -243,6 +254,16 @@ class Simulation:
         if self._gauge is not None:
             self._gauge.alter(number, factors)
 
+    def cut(self, rod: RodId, edge: int) -> None:
+        """Breaks an edge of a rod or net now, as if it had been overloaded. The rod must be one that can break: its `break_force`
+        may be as large as one likes. Part of the state."""
+        number = whole("rod", rod, 0, len(self.scene.entries) - 1)
+        block_number, k = self._rods[number]
+        block = self.blocks[block_number]
+        if not isinstance(block, Breaks):
+            raise TendrilError("rod", rod, f"only rods of the model {model_names(lambda one: one.breaks)} break")
+        block.cut(k, whole("edge", edge, 0, self.scene.entries[number].rod.edge_count - 1))
+
     def surround(
         self,
         *,
@@ -252,10 +273,19 @@ class Simulation:
         drag: float | None = None,
         fields: Sequence[Field] | None = None,
         gravity_weights: Mapping[RodId, float] | None = None,
+        time_scale: float | None = None,
     ) -> None:
         """Changes gravity, air and force fields from now on; what is not given stays. `gravity_weights` are factors on gravity for
-        some rods, 1 for all others. Not part of the state."""
+        some rods, 1 for all others. `time_scale` is the simulated time per time of the clock, by which prescribed motion goes on:
+        0.5 is slow motion. Not part of the state."""
+        scale = self._time_scale if time_scale is None else positive("time_scale", time_scale)
         self._around.change(gravity, wind, air_density, drag, fields, gravity_weights)
+        self._time_scale = scale
+
+    @property
+    def sags(self) -> dict[RodId, float]:
+        """Sag-free rods whose material can't support their shape, and how far they sag at most, as a fraction of their length."""
+        return dict(self._world.sags)
 
     # Measurements ---------------------------------------------------------------------------------------------------
 
@@ -267,7 +297,8 @@ class Simulation:
         """Stretch, tension, bending and twist of all rods, now."""
         rods = self._world.rods
         if self._gauge is None:
-            self._gauge = StrainGauge([rods.entries_of(k) for k in range(len(self.blocks))], self._places)
+            entries = [rods.entries_of(k) for k in range(len(self.blocks))]
+            self._gauge = StrainGauge(entries, self._places, self.blocks)
             for rod, factors in self._factors.items():
                 self._gauge.alter(rod, factors)
         return self._gauge.read(self.blocks, [(x, directors) for x, _, directors in rods.samples()])

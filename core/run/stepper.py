@@ -49,7 +49,7 @@ class FreeStepper(Stepper):
 
         world.place(times, end)
         # Forces of the middle of the step act all through it: second order, like the integrator.
-        world.around.act(times.at(end) - 0.5 * h * count, h)
+        world.around.act(times.at(end) - 0.5 * h * count, h, times.rate)
         world.free_steps(h, count, False, place=place)
 
     def relax(self, h: float, time: float) -> None:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ..describe.model import model_names, model_record
 from ..describe.rod import Rod
 from ..describe.scene import Entry, RodId
-from ..errors import Array, TendrilError
+from ..errors import Array, Flags, TendrilError
 from ..models.alteration import Factors, strain_factors
-from ..models.protocol import MeasuresStrains, ModelBlock
+from ..models.protocol import Balances, Breaks, MeasuresStrains, ModelBlock
 from .frame import Place
 
 Ints = NDArray[np.int64]
@@ -31,6 +31,7 @@ class Strains:
     _blocks: tuple[Array, ...] = field(repr=False)  # per block: (E, 3) stretch, bending, twist
     _tension: tuple[Array | None, ...] = field(repr=False)  # per block: (E,) N
     _places: Sequence[Place] = field(repr=False)  # per rod
+    _broken: tuple[Flags | None, ...] = field(repr=False, default=())  # per block: (E,), None if its rods can't break
 
     def stretch(self, rod: RodId) -> Array:
         """(m,) elongation of an edge relative to its rest length."""
@@ -58,6 +59,14 @@ class Strains:
     def knows_tension(self, rod: RodId) -> bool:
         """Whether the tension is known."""
         return self._tension[self._places[rod].block] is not None
+
+    def broken(self, rod: RodId) -> Flags:
+        """(m,) whether an edge is broken."""
+        place = self._places[rod]
+        broken = self._broken[place.block]
+        if broken is None:
+            return np.zeros(place.end_edge - place.first_edge, np.bool_)
+        return broken[place.first_edge : place.end_edge]
 
     def of_rods(self, first: RodId, count: int) -> tuple[Array, Array]:
         """Tension and twist of all edges of `count` rods that were added consecutively to one model. Unknown tension is zero."""
@@ -100,6 +109,10 @@ class NaturalShape:
             first += count
         self._described = self.rest_length.copy(), self._rest.copy()
 
+    def set_lengths(self, lengths: Array) -> None:
+        """Replaces the described rest lengths (E,): a sag-free rod is stretched as drawn."""
+        self.rest_length[:] = self._described[0][:] = lengths
+
     def alter(self, edges: slice, factors: Factors) -> None:
         self.rest_length[edges] = self._described[0][edges] * factors.length
         mine = (self.elements[:, 0] >= edges.start) & (self.elements[:, 0] < edges.stop)
@@ -130,9 +143,14 @@ class NaturalShape:
 class StrainGauge:
     """Reads the strains of a simulation."""
 
-    def __init__(self, entries: Sequence[Sequence[Entry]], places: Sequence[Place]) -> None:
+    def __init__(
+        self, entries: Sequence[Sequence[Entry]], places: Sequence[Place], blocks: Sequence[ModelBlock]
+    ) -> None:
         """`entries` are those of each block."""
         self._naturals = [NaturalShape(of_block) for of_block in entries]
+        for natural, of_block, block in zip(self._naturals, entries, blocks, strict=True):
+            if any(entry.sag_free for entry in of_block) and isinstance(block, Balances):
+                natural.set_lengths(block.rest_lengths())
         self._tension = [model_record(of_block[0].model).tension for of_block in entries]
         self._places = places
 
@@ -152,7 +170,8 @@ class StrainGauge:
             else:
                 found.append(natural.measure(x, directors))
                 tensions.append(natural.stretching * found[-1][:, 0] if tension == "stretch" else None)
-        return Strains(tuple(found), tuple(tensions), self._places)
+        broken = tuple(block.broken_edges().copy() if isinstance(block, Breaks) else None for block in blocks)
+        return Strains(tuple(found), tuple(tensions), self._places, broken)
 
 
 def _ends(entries: Sequence[Entry]) -> tuple[Ints, Ints]:

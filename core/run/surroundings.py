@@ -14,6 +14,7 @@ from ..errors import Array, Flags, not_negative, number, vector, whole
 from ..maths.motion import finite_array
 from ..models.protocol import WHOLE, FreeSteps, ModelBlock
 from .frame import Place
+from .goals import Goals
 
 
 class Surroundings:
@@ -23,8 +24,10 @@ class Surroundings:
         blocks: Sequence[ModelBlock],
         vertices: Sequence[NDArray[np.int64]],
         places: Sequence[Place],
+        goals: Goals,
     ) -> None:
         """`vertices` are the rows of each block's vertices."""
+        self._goals = goals
         self.gravity, self.wind = scene.gravity, scene.wind
         self.air_density, self.drag = scene.air_density, scene.drag
         self.forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in blocks]  # N on all sample points
@@ -62,7 +65,7 @@ class Surroundings:
     @property
     def uneven(self) -> bool:
         """True if forces vary between substeps."""
-        return self._timed or self._has_fields
+        return self._timed or self._has_fields or bool(self._goals)
 
     @property
     def _has_fields(self) -> bool:
@@ -104,10 +107,10 @@ class Surroundings:
             of_block[rows] = number("gravity weight", weight)
         return found
 
-    def act(self, time: float, h: float) -> None:
-        """Writes the forces at a time, for a step of length h."""
+    def act(self, time: float, h: float, frame_rate: float = 0.0) -> None:
+        """Writes the forces at a time, for a step of length h. Goals move by their way in a frame times `frame_rate` (1/s)."""
         windy = bool(np.any(self.wind)) and any(rates.any() for rates in self._own_drag)
-        masses = self._masses() if self._has_fields or windy else []
+        masses = self._masses() if self._has_fields or windy or self._goals else []
         for block, forces, weights in zip(self._blocks, self.forces, self._gravity_weights, strict=True):
             block.weight(self.gravity, forces, WHOLE if weights is None else weights)
         for force, block_number, row in self._loads:
@@ -117,6 +120,8 @@ class Surroundings:
                 self.forces[block_number][row] += f
         if self._has_fields:
             self._add_fields(h, masses)
+        if self._goals:
+            self._goals.add_forces(self._blocks, masses, self.forces, h, frame_rate)
         for k, still in enumerate(self._still):
             still[:] = 0.0
             if windy:

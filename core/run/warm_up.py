@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
-from ..compile.bundle import bundled
+from ..compile.bundle import bundled, source_identity
 from ..compile.cache_folder import cache_folder
 from ..compile.version import compiler_identity
 from ..describe.model import model_record, model_records
@@ -23,8 +23,6 @@ UNUSED_FOR = 100 * 24 * 3600.0  # s after which compiled code is deleted: it bel
 
 # Functions that numba compiles for a model, about: with contact, with bodies.
 _KERNELS = {(False, False): 130, (False, True): 300, (True, False): 400, (True, True): 550}
-
-_SOURCES = Path(__file__).resolve().parents[1]
 
 _done: set[str] = set()  # in this process
 
@@ -89,22 +87,13 @@ def compile_all() -> list[str]:
 
 
 def _is_bundled(name: str) -> bool:
-    """Whether the package comes with these kernels, compiled from the sources that are there."""
+    """Whether the package comes with these kernels."""
     package = bundled()
-    return package is not None and name in package.ready and package.identity == source_identity()
+    return package is not None and name in package.ready
 
 
 def _mark(name: str) -> Path:
     return cache_folder() / "ready" / f"{_identity()}-{name}"
-
-
-@cache
-def source_identity() -> str:
-    """A digest of the sources of the core."""
-    digest = hashlib.sha256()
-    for path in sorted(_SOURCES.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 @cache

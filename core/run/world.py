@@ -18,6 +18,7 @@ from ..describe.scene import Scene
 from ..errors import Array
 from ..models.protocol import CarriesBodies, Energies, Grows, Work
 from .callbacks import Callbacks
+from .goals import Goals
 from .holds import HoldMotion
 from .rod_blocks import RodBlocks
 from .surroundings import Surroundings
@@ -34,11 +35,12 @@ class FrameTimes(NamedTuple):
     """The times within one frame."""
 
     number: int  # of frames since the first one
-    rate: float  # frames per second
+    rate: float  # frames per second of simulated time
+    clock: float  # frames per second of prescribed motion; the same unless time is scaled
 
     def at(self, fraction: float) -> float:
         """Seconds since the first frame. At the end of a frame this equals the start of the next one to the last bit."""
-        return (self.number + fraction) / self.rate
+        return (self.number + fraction) / self.clock
 
 
 class Settings(NamedTuple):
@@ -76,8 +78,9 @@ class World:
             touching=touching,
         )
         self.blocks = self.rods.blocks
-        self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids, self.callbacks)
-        self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places)
+        goals = Goals(scene, self.rods.vertices, self.rods.places)
+        self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids, goals, self.callbacks)
+        self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places, goals)
         self.growing: dict[int, Grows] = {}  # blocks with rods whose length changes through the next frame
         self.work = Work()  # since the last frame was returned
         self.bodies = self._make_bodies(settings, touching) if scene.bodies else None
@@ -92,6 +95,12 @@ class World:
         self.holds.follow_paths(0.0)
         self.send_holds()
         self.send_holds()  # twice: the first step also begins there
+        self.sags = self._balance_rods() if any(entry.sag_free for entry in scene.entries) else {}
+
+    def _balance_rods(self) -> dict[int, float]:
+        from .sag_free import balance_rods  # late: it compiles kernels
+
+        return balance_rods(self)
 
     def _make_bodies(self, settings: Settings, touching: bool) -> SimulatedBodies:
         from ..contact.bodies.simulated import SimulatedBodies

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     chosen, rest = parser.parse_known_args(words)
     chosen.words, chosen.rest = words, rest
-    if rest and chosen.command is not bench:
+    if rest and chosen.command not in (bench, sweep):
         parser.error(f"unrecognized arguments: {shlex.join(rest)}")
     command: Command = chosen.command
     try:
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--cache", required=True, metavar="FILE", help="file to which the frames are appended")
 
     sub = add("export", export, "Write the positions of a cache as arrays: frames, times, rod_0, rod_1, ...")
-    sub.add_argument("cache", metavar="CACHE")
+    sub.add_argument("cache", metavar="CACHE", help="of `bake`, or `frames.tendril` of a variant of `sweep`")
     sub.add_argument("out", metavar="OUT.npz")
     sub.add_argument("--scene", required=True, metavar="SCENE", help="the scene the cache was baked from")
 
@@ -96,7 +96,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--no-picture", action="store_true", help="print the numbers only")
     sub.add_argument("--model", metavar="MODEL", help="rod model, where there is a choice; writes NAME_MODEL.png")
 
-    add("bench", bench, "Measure the speed of the simulator.", add_help=False)  # parses its arguments itself
+    add("sweep", sweep, "Simulate many variants of a scene, with other values of its parameters.", add_help=False)
+    add(
+        "bench", bench, "Measure the speed of the simulator.", add_help=False
+    )  # these two parse their arguments themselves
     return parser
 
 
@@ -130,7 +133,9 @@ class Settings:
             scene_digest, frame_rate, substeps, integrator = fingerprint.split(maxsplit=3)
             return scene_digest, Settings(float(frame_rate), int(substeps), integrator)
         except ValueError:
-            raise TendrilError("fingerprint", fingerprint, "this cache was not written by `tendril bake`") from None
+            raise TendrilError(
+                "fingerprint", fingerprint, "this cache was not written by `tendril bake` or `sweep`"
+            ) from None
 
     def __str__(self) -> str:
         return f"{self.frame_rate:g} frames/s, {self.substeps} substeps and {self.integrator}"
@@ -201,9 +206,9 @@ def _cache_for(file: str, digest: str, settings: Settings, sim: Simulation, firs
 def export(chosen: argparse.Namespace) -> int:
     from ..run.simulation import Simulation
 
-    scene, digest = load_scene(chosen.scene)
     with FrameCache.open(chosen.cache) as cache:
         before, settings = Settings.parse(cache.fingerprint)
+        scene, digest = _baked_scene(chosen.scene, Path(chosen.cache))
         if before != digest:
             raise TendrilError("--scene", chosen.scene, "the cache belongs to another: name the one it was baked from")
         if cache.last is None:
@@ -230,6 +235,16 @@ def export(chosen: argparse.Namespace) -> int:
         save_arrays(Path(chosen.out), {"frames": np.array(cache.frames), "times": times, **arrays})
         print(f"{chosen.out}: {_count(len(rods), 'rod')}, frames {cache.frames[0]} to {cache.last}")
     return 0
+
+
+def _baked_scene(file: str, cache: Path) -> tuple[Scene, str]:
+    """The scene of a file and its digest, with the values of a variant if the cache is that of a sweep."""
+    try:
+        tasks = importlib.import_module("...sweep.scene_tasks", __package__)
+    except ModuleNotFoundError:  # a copy of the core alone
+        return load_scene(file)
+    found: tuple[Scene, str] = tasks.baked_scene(file, cache)
+    return found
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -278,6 +293,7 @@ def _trouble(frames: int) -> str:
 
 def info(_: argparse.Namespace) -> int:
     from ..compile.cache_folder import cache_folder
+    from ..compile.jit import why_not_compiled  # late: it imports numba
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"tendril        {VERSION}")
@@ -285,7 +301,8 @@ def info(_: argparse.Namespace) -> int:
     for name in ("numpy", "scipy", "numba"):
         print(f"{name:<14} {importlib.metadata.version(name)}")
     print(f"cores          {usable}")
-    print(f"compiled code  {cache_folder()}")
+    reason = why_not_compiled()
+    print(f"compiled code  {f'none, and simulations are slow: {reason}' if reason else cache_folder()}")
     print(f"models         {', '.join(record.name for record in model_records())}")
     return 0
 
@@ -319,6 +336,11 @@ def experiment(chosen: argparse.Namespace) -> int:
     return code
 
 
+def sweep(chosen: argparse.Namespace) -> int:
+    start: Callable[[Sequence[str]], int] = importlib.import_module("...sweep.command", __package__).main
+    return start(chosen.rest)
+
+
 def bench(chosen: argparse.Namespace) -> int:
     try:
         module = importlib.import_module("...bench", __package__)
@@ -338,7 +360,8 @@ def _frames(chosen: argparse.Namespace) -> tuple[int, int]:
 class Progress:
     """A single line rewritten in a terminal; ten lines in a log."""
 
-    def __init__(self, first: int, last: int) -> None:
+    def __init__(self, first: int, last: int, noun: str = "frame") -> None:
+        self.noun = noun
         self.first = first
         self.last = last
         self.started = time.perf_counter()
@@ -354,7 +377,7 @@ class Progress:
         self.shown = tick
         speed = done / max(seconds, 1e-9)
         left = (total - done) / speed
-        line = f"frame {frame_number} of {self.last}, {speed:.3g} frames/s, {left:.0f} s left"
+        line = f"{self.noun} {frame_number} of {self.last}, {speed:.3g} {self.noun}s/s, {left:.0f} s left"
         print(f"\r{line:<60}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)
 
     def end(self) -> None:

@@ -40,7 +40,7 @@ def same_bits(a, b):
 
 def run_python(code, *arguments):
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=300
     )
 
 
@@ -301,10 +301,10 @@ def test_opening_a_huge_sparse_file_takes_no_time(path, claimed, size):
         file.write(index)
     os.truncate(path, 10_700_000_000)
     for writable in (False, True):
-        began = time.perf_counter()
+        began = time.process_time()
         with FrameCache.open(path, writable=writable) as cache:
             assert len(cache) == held
-        assert time.perf_counter() - began < 1.0
+        assert time.process_time() - began < 1.0  # reading it all takes 10 s
     assert path.stat().st_size == HEADER + held * RECORD
 
 

@@ -272,6 +272,7 @@ def test_all_crossings_of_a_crowd_are_those_of_ipctk() -> None:
     assert len(theirs - ours) <= 1  # a near miss
 
 
+@pytest.mark.long
 def test_it_is_fast_enough_for_a_thousand_strands() -> None:
     from tendril.bench.mass_scenes import heap
 

@@ -15,14 +15,18 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tendril.core.store.cli import _parser
+from tendril.sweep.command import parser as sweep_parser
+from tendril.sweep.sampling import parse_axis, samples
+from tendril.sweep.scene_tasks import load_variant
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROGRAMS = re.compile(r"(make|python|pip|git|blender|packaging/window|\.venv/bin/[\w-]+) ")
+PROGRAMS = re.compile(r"(make|python|pip|git|blender|openjd|dask|packaging/window|\.venv/bin/[\w-]+) ")
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 _INLINE = re.compile(r"`([^`\n]+)`")
 
@@ -79,6 +83,23 @@ def run_few_frames(command: str) -> None:
     run(sys.executable, *shlex.split(command)[1:], "--frames", "1", "3")
 
 
+def sweep_parsed(command: str) -> None:
+    """`tendril sweep` accepts the arguments, and the parameters exist in the scene."""
+    chosen = sweep_parser().parse_args(shlex.split(command)[4:])
+    variants = samples([parse_axis(text) for text in chosen.axes], chosen.sampling, chosen.samples)
+    if chosen.scene.endswith(".py"):
+        load_variant(str(ROOT / chosen.scene), variants[0])
+
+
+def job_template(command: str) -> None:
+    """openjd accepts the template with these parameters."""
+    words = shlex.split(command)
+    openjd = Path(sys.executable).with_name("openjd")
+    parameters = [word for flag, word in pairwise(words) if flag == "-p"]
+    shown = [str(openjd), "summary", words[2], *(part for one in parameters for part in ("-p", one))]
+    run(*(shown if words[1] == "run" else [str(openjd), *words[1:]]))
+
+
 def helped(command: str) -> None:
     """`--help` of a module lists the options that are named."""
     words = shlex.split(command)
@@ -95,6 +116,14 @@ def importable(command: str) -> None:
     assert importlib.util.find_spec(shlex.split(command)[2]) is not None
 
 
+def run_interpreter_search(command: str) -> None:
+    """Its exit code says whether there is such a Python; either is right."""
+    words = [sys.executable, *shlex.split(command)[1:]]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() or done.stderr.strip()
+    assert "Traceback" not in done.stderr
+
+
 def in_usage(command: str) -> None:
     """The first lines of the script explain the subcommand."""
     script, subcommand, *_ = shlex.split(command)
@@ -105,6 +134,8 @@ def installable(command: str) -> None:
     """The metadata that pip reads."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["name"] == "tendril"
+    if "[sweep]" in command:
+        assert any(name.startswith("distributed") for name in project["project"]["optional-dependencies"]["sweep"])
     for name in project["tool"]["setuptools"]["package-data"]["tendril"]:
         assert (ROOT / name).exists()
 
@@ -131,11 +162,17 @@ TREATMENTS: tuple[tuple[str, Callable[[str], None]], ...] = (
     (r"python -m tendril", run_help),
     (r"python -m tendril run \S+", run_few_frames),
     (r"python -m tendril (run|bake|export|experiment)\b.*", parsed),
+    (r"python -m tendril sweep", run_help),
+    (r"python -m tendril sweep .*", sweep_parsed),
+    (r"openjd (check|run) .*", job_template),
+    (r"dask (scheduler|worker .*)", not_ours),
     (r"python -m tendril bench\b.*", helped_bench),
     (r"python -m tendril\.(packaging\.package|sample_scenes\.samples|bench)\b.*", helped),
+    (r"python -m tendril\.packaging\.pythons [\d.]+", run_interpreter_search),
     (r"python -m tendril\.[\w.]+", importable),
     (r"packaging/window \w+ .*", in_usage),
-    (r"pip install \.", installable),
+    (r"pip install (\.|\"(\.|tendril)\[sweep\]\")", installable),
+    (r"pip install openjd-cli", not_ours),
     (r"\.venv/bin/pre-commit install", valid_hooks),
     (r"\.venv/bin/python -m pytest .*", collected),
     (r"(git|blender) .*", not_ours),

@@ -156,8 +156,6 @@ def test_what_it_refuses_is_said_in_one_sentence() -> None:
             scene.pin(0, pins)
         return Simulation(scene, **options)
 
-    assert "more segments" in refused(lambda: simulate(plain_rod(line(4), twist=13.0)))
-    assert "rest_twist" in refused(lambda: simulate(plain_rod(line(4), rest_twist=13.0)))
     assert "held vertices 0 and 4" in refused(lambda: simulate(plain_rod(1.1 * line(4), rest=line(4)), 0, 4))
     assert "held vertices 1 and 2" in refused(lambda: simulate(plain_rod(0.9 * line(4), rest=line(4)), 1, 2))
     assert "midpoint" in refused(lambda: simulate(plain_rod(line(4)), integrator="midpoint"))
@@ -166,7 +164,6 @@ def test_what_it_refuses_is_said_in_one_sentence() -> None:
     assert "compact" in refused(lambda: scene.slide(0, "end", (1, 0, 0)))
     scene.add(plain_rod(line(4)), "compact")
     assert "along" in refused(lambda: scene.slide(1, "end", (0, 0, 0)))
-    simulate(plain_rod(line(4), twist=12.0), 0, 4)
 
 
 # The coupled step.
@@ -296,8 +293,8 @@ def test_a_rod_lies_on_a_sphere() -> None:
     scene = Scene(rod_contact=True)
     scene.add(Rod.from_points(stick(0, 0.115), 0.01, RUBBER, damping_time=0.02), "compact", friction=0.5)
     scene.collide(Sphere(0.1), friction=0.5)
-    for frame in Simulation(scene, threads=1).frames(2, 48):
+    for frame in Simulation(scene, threads=1).frames(2, 72):
         assert frame.report.failures == 0
         assert np.linalg.norm(frame.positions(0), axis=1).min() > 0.11 - 1e-4
-    assert np.abs(frame.velocities(0)).max() < 0.02  # of 1 m/s at most: it comes to rest
+    assert np.abs(frame.velocities(0)).max() < 0.01  # of 1 m/s at most: it comes to rest
     assert lengths(frame.positions(0)) == pytest.approx(np.full(10, 0.05), rel=1e-12)

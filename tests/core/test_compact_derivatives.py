@@ -3,6 +3,8 @@ both."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from compact_probe import FOREVER, Probe, random_rod
@@ -67,9 +69,12 @@ def test_gradient_and_hessian_agree_with_finite_differences(shape) -> None:
         assert SECOND @ values / 4e-3**2 == pytest.approx(d @ hessian @ d, abs=1e-6 * scale_h)
 
 
+@pytest.mark.parametrize("turns", [0.0, 3.1])
 @pytest.mark.parametrize("closed", [False, True])
-def test_every_entry_of_the_hessian(closed: bool) -> None:
-    probe = Probe(random_rod(11, 5, closed, True), (2,))
+def test_every_entry_of_the_hessian(closed: bool, turns: float) -> None:
+    """Also with more than half a turn of twist in each segment."""
+    rod = random_rod(11, 5, closed, True)
+    probe = Probe(replace(rod, twist=rod.twist + 2.0 * np.pi * turns), (2,))
     hessian = probe.matrix()
     scale = np.abs(hessian).max()
     units, places = np.eye(probe.size), np.flatnonzero(probe.free)

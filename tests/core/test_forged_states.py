@@ -73,7 +73,7 @@ def test_a_solver_that_fails_leaves_the_rods_at_rest_and_is_reported(how, monkey
     for frame in frames:
         assert not frame.report.converged
         assert frame.report.affected == {0}
-        assert frame.report.severity.startswith("1 rod stopped, residual")
+        assert frame.report.severity.startswith("1 rod not solved, residual")
         np.testing.assert_array_equal(frame.positions(0), before)
         np.testing.assert_array_equal(frame.velocities(0), 0.0)
     told = [text for frame in frames for text in frame.report.problems]

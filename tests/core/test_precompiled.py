@@ -30,7 +30,7 @@ SCRIPT = textwrap.dedent("""
         from numba.core.registry import cpu_target
         target = repr(cpu_target.target_context.codegen().magic_tuple())
         made = {**bundle.here(), "features": "sse2 avx2" if "64" in bundle.here()["system"] else "",
-                "target": target, "identity": "", "ready": []}
+                "target": target, "identity": bundle.source_identity(), "ready": []}
         (folder / bundle.DESCRIPTION).write_text(json.dumps(made))
 """)
 
@@ -88,6 +88,13 @@ def test_not_for_another_compiler_python_or_system(package, name, value):
     assert_compiled_once(package, f"are for {name} {value} and not for")
 
 
+def test_not_for_modified_sources(package):
+    describe(package, identity="0123456789abcdef")
+    assert_compiled_once(
+        package, "are for other sources than these, which somebody has modified; the solver is compiled"
+    )
+
+
 def test_not_if_the_description_is_damaged(package):
     (package / "kernels" / bundle.DESCRIPTION).write_text("{")
     assert_compiled_once(package, "can't be read")
@@ -114,3 +121,43 @@ def test_a_package_without_kernels_says_nothing(package):
     said, errors = run(package, package / "cache")
     assert said == f"42 0 ['{package / 'cache'}']"
     assert errors == ""
+
+
+LINKED = textwrap.dedent("""
+    import sys
+    from pathlib import Path
+    from tendril.core.compile import cache_folder, kernel_cache
+    cache_folder.set_cache_folder(sys.argv[2])
+    from tendril.core.compile.jit import kernel
+
+    @kernel
+    def twice(x):
+        return 2 * x
+
+    @kernel
+    def four_times(x):
+        return twice(twice(x))
+
+    if "alone" in sys.argv[3]:
+        print(twice(21), sum(twice.stats.cache_hits.values()))
+    if "caller" in sys.argv[3]:
+        print(four_times(21), sum(twice.stats.cache_hits.values()), sum(four_times.stats.cache_hits.values()))
+    if "copy" in sys.argv[3]:
+        for path in list(kernel_cache.used):
+            kernel_cache.copy(path, path, linkable=False)
+""")
+
+
+def test_a_kernel_without_intermediate_code_is_small_and_never_linked(tmp_path):
+    said, _ = run(tmp_path, tmp_path / "cache", LINKED, alone=True)
+    assert said == "42 0"
+    (path,) = files(tmp_path / "cache", "nbc")
+    size = path.stat().st_size
+    run(tmp_path, tmp_path / "cache", LINKED, alone=True, copy=True)
+    assert path.stat().st_size < 0.8 * size
+    said, errors = run(tmp_path, tmp_path / "cache", LINKED, alone=True)
+    assert (said, errors) == ("42 1", "")
+    said, errors = run(tmp_path, tmp_path / "cache", LINKED, caller=True)  # compiles both
+    assert (said, errors) == ("84 0 0", "")
+    said, errors = run(tmp_path, tmp_path / "cache", LINKED, caller=True, alone=True)
+    assert (said, errors) == ("42 1\n84 1 1", "")

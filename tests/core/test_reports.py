@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tendril.core import Material, Rod, Scene, Simulation
+from tendril.core import Body, Box, Material, Mesh, Rod, Scene, Simulation
+from tendril.core.run import contact_stepper
 
 STEEL = Material.preset("spring steel")
 
@@ -31,7 +32,7 @@ def test_explicit_steps_that_would_take_too_long_are_given_up_and_reported():
     frame = sim.step_frame()
     assert not frame.report.converged
     assert frame.report.affected == {1}
-    assert frame.report.severity.startswith("1 rod stopped, residual")
+    assert frame.report.severity.startswith("1 rod not solved, residual")
     assert np.isfinite(sim.state()).all()
 
 
@@ -47,3 +48,142 @@ def test_functions_that_fail_are_in_the_report(function):
     first, second = (frame.report for frame in list(Simulation(scene).frames(1, 3))[1:])
     assert len(first.problems) == 1
     assert second.problems == ()
+
+
+def pull_hard(scene, rod):
+    scene.pin(rod, "start")
+    scene.load(rod, "end", (0.0, 1e14, 1e14))
+
+
+def throw_far(scene, rod):
+    """Turned by half a turn, ten thousand kilometres away."""
+    scene.clamp(
+        rod,
+        "start",
+        lambda t: (np.array([1e7 * (t > 0.0), 0.0, 0.0]), np.diag([-1.0, -1.0, 1.0]) if t > 0.0 else np.eye(3)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "trouble"),
+    [
+        ("der", throw_far),
+        ("net", throw_far),
+        ("der2008", throw_far),
+        ("compact", pull_hard),
+        ("clothoid", pull_hard),
+        ("corde", pull_hard),
+    ],
+)
+def test_free_steps_that_are_given_up_are_reported_at_their_rod(model, trouble):
+    """The other rod is as if it were alone."""
+    scene = two_rods(model, Material.preset("rubber"))
+    trouble(scene, 1)
+    sim, quiet = Simulation(scene), Simulation(two_rods("der", STEEL))
+    frame = sim.step_frame()
+    assert frame.report.failures > 0
+    assert frame.report.affected == {1}
+    assert frame.report.severity.startswith("1 rod not solved, residual")
+    assert np.isfinite(sim.state()).all()
+    assert np.array_equal(frame.positions(0), quiet.step_frame().positions(0))
+
+
+ROOM, RADIUS = 0.0105, 0.01  # half of the distance between the boxes at the start
+CUBE = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
+CUBE += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+
+
+def press(model, rods, speed, kind="box", pinned=False):
+    """Ropes between two boxes that close at this speed (m/s, each), beyond the thickness of the ropes."""
+    scene = Scene(rod_contact=True)
+    for k in range(rods):
+        points = np.linspace((-0.3, 0.05 * k, 0.0), (0.3, 0.05 * k, 0.0), 25)
+        rod = scene.add(Rod.from_points(points, radius=RADIUS, material=Material.preset("nylon rope")), model)
+        if pinned:
+            scene.pin(rod, "start")
+            scene.pin(rod, "end")
+    for side in (1.0, -1.0):
+        at = np.array([0.0, 0.0, side * (0.05 + ROOM)])
+        corners = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)])
+        shape = Box((0.2, 0.3, 0.1), at) if kind == "box" else Mesh(corners + at, CUBE)
+        origin = at if kind == "box" else np.zeros(3)
+
+        def path(t, origin=origin, side=side):
+            return origin - np.array([0.0, 0.0, side * speed * t]), np.eye(3)
+
+        scene.collide(shape, path=path)
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("model", "rods", "kind", "pinned"),
+    [
+        ("der", 1, "box", False),
+        ("der", 1, "box", True),
+        ("der", 3, "box", False),
+        ("net", 1, "box", False),
+        ("der", 1, "mesh", False),
+    ],
+)
+def test_lack_of_room_is_reported_in_the_frame_where_it_begins(model, rods, kind, pinned):
+    speed = 0.01
+    sim = Simulation(press(model, rods, speed, kind, pinned))
+    for _ in range(4):
+        frame = sim.step_frame()
+        energies, room = frame.report.energies, ROOM - speed * frame.time
+        if room < RADIUS:
+            break
+        assert frame.report.converged
+        assert energies.stretch + energies.bend + energies.twist < 0.01  # J
+    assert room == pytest.approx(0.97 * RADIUS, rel=0.01)
+    assert frame.report.affected == set(range(rods))
+    assert frame.report.severity.startswith(f"{rods} rod")
+
+
+def test_a_rope_that_just_fits_between_two_boxes_is_no_failure():
+    """It is pressed against the lower one by its weight."""
+    sim = Simulation(press("der", 1, 0.0))
+    assert all(sim.step_frame().report.converged for _ in range(6))
+
+
+def test_hopeless_contacts_take_bounded_work(monkeypatch):
+    """Beyond a number of iterations steps are not halved any more, and what fails is given up."""
+    attempts = []
+    solve = contact_stepper.ContactStepper._solve
+    monkeypatch.setattr(contact_stepper.ContactStepper, "_solve", lambda *given: (attempts.append(1), solve(*given))[1])
+    counts = []
+    for most in (contact_stepper.MOST_ITERATIONS, 20):
+        monkeypatch.setattr(contact_stepper, "MOST_ITERATIONS", most)
+        attempts.clear()
+        report = Simulation(press("der", 1, 0.1)).step_frame().report
+        counts.append(len(attempts))
+        assert report.affected == {0}
+        assert report.failures > 0
+    assert counts[0] > 20
+    assert counts[1] <= 4 + 2 + 2  # substeps, two attempts until the limit, and the halves that are open then
+
+
+def test_a_body_without_room_is_reported():
+    scene = Scene()
+    scene.add_body(Body(Box((0.1, 0.1, 0.1)), mass=1.0, collides=True))
+    for side in (1.0, -1.0):
+        scene.collide(Box((1.0, 1.0, 0.2)), path=lambda t, side=side: ((0.0, 0.0, side * (0.16 - 0.3 * t)), np.eye(3)))
+    report = Simulation(scene).step_frame().report
+    assert not report.converged
+    assert report.severity.startswith("rigid bodies not solved")
+
+
+def test_an_error_in_the_solver_is_reported_and_leaves_rods_where_they_were(monkeypatch):
+    sim = Simulation(two_rods("der", STEEL))
+    before = sim.step_frame()
+
+    def fail(*_):
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(sim._stepper, "step_frame", fail)
+    frame = sim.step_frame()
+    assert any(text.startswith("the solver failed with RuntimeError") for text in frame.report.problems)
+    assert frame.report.affected == {0, 1}
+    for rod in (0, 1):
+        np.testing.assert_array_equal(frame.positions(rod), before.positions(rod))
+        assert not frame.velocities(rod).any()
