@@ -15,9 +15,10 @@ from . import (
     preset_menu,
     properties,
     solver,
+    translations,
 )
 
-_PARTS = (properties, operators, preset_menu, panels, overlay, handlers)
+_PARTS = (translations, properties, operators, preset_menu, panels, overlay, handlers)
 
 _registered = False
 

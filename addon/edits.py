@@ -33,21 +33,27 @@ class Shown(NamedTuple):
     drawn: Rows
     layout: Layout
     matrix: NDArray[np.float64]  # (4, 4) of the object, to world space
+    data: int  # session uid of the curve
 
+
+CONVERTED = (
+    "The rod was converted in a simulated frame, which is its drawn shape now: undo, and convert at the start frame"
+)
 
 _shown: dict[str, Shown] = {}  # by uid
+_notes: dict[str, str] = {}  # likewise
 
 
 def record(obj: bpy.types.Object, rows: Rows) -> None:
     """Call it when a frame has been written to the curve of a rod."""
-    uid, matrix = obj.tendril.uid, np.array(obj.matrix_world, dtype=np.float64)
+    uid, matrix, data = obj.tendril.uid, np.array(obj.matrix_world, dtype=np.float64), obj.data
     before = _shown.get(uid)
     if before is not None and len(before.rows) == len(rows):
-        _shown[uid] = Shown(rows, before.drawn, before.layout, matrix)
+        _shown[uid] = Shown(rows, before.drawn, before.layout, matrix, data.session_uid)
         return
-    drawn = curves.drawn_rows(obj.data)
+    drawn = curves.drawn_rows(data)
     if drawn is not None:
-        _shown[uid] = Shown(rows, drawn, curves.layout(obj.data), matrix)
+        _shown[uid] = Shown(rows, drawn, curves.layout(data), matrix, data.session_uid)
 
 
 def is_shown(uid: str, rows: Rows) -> bool:
@@ -89,11 +95,21 @@ def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
         elif not _transfer(obj, _shown.get(settings.uid)):
             return False
     elif not settings.shows_drawn:
-        _take_over_joined(obj, rods)
+        shown = _shown.get(settings.uid)
+        is_converted = shown is not None and shown.data != data.session_uid
+        if not is_converted:
+            _take_over_joined(obj, rods)
+        elif shown is not None and not _take_over_converted(data, shown):
+            _notes[settings.uid] = CONVERTED
     curves.keep_drawn(data)
     settings.shows_drawn = True
     _shown.pop(settings.uid, None)
     return True
+
+
+def take_note(uid: str) -> str:
+    """What the user should know of the last accepted edit of a rod, once; empty if there is nothing."""
+    return _notes.pop(uid, "")
 
 
 def _transfer(obj: bpy.types.Object, shown: Shown | None) -> bool:
@@ -148,6 +164,48 @@ def _transform_between(
     return np.concatenate([matrix, (goal - centre @ matrix)[None]])
 
 
+def _take_over_converted(data: Data, shown: Shown) -> bool:
+    """*Convert* has made new data from the frame that was shown: its points go where the same conversion puts those of the drawn
+    shape. False if that is unknown, for example because modifiers were applied."""
+    count, now = _places(data), curves.read_rows(data)
+    before, drawn = (_control_points(rows, shown.layout) for rows in (shown.rows, shown.drawn))
+    if len(before) != count or not _is_same(now[:count], before):
+        made = _made_from(shown) if isinstance(data, bpy.types.Mesh) else None
+        if made is None or len(made) != count:
+            return False
+        drawn = made
+    now[:count] = drawn
+    curves.write_rows(data, now)
+    return True
+
+
+def _control_points(rows: Rows, layout: Layout) -> Rows:
+    """Rows of control points, without handles and tilts."""
+    if layout[0][0] in ("MESH", "HAIR"):
+        return rows
+    parts, start = [rows[:0]], 0
+    for kind, size in layout:
+        if kind not in ("TILT", "RADIUS"):
+            step = 3 if kind == "BEZIER" else 1
+            parts.append(rows[start + step // 2 : start + step * size : step])
+            start += step * size
+    return np.concatenate(parts)
+
+
+def _made_from(shown: Shown) -> Rows | None:
+    """The mesh of a curve in its drawn shape, with bevel; None if Blender has removed the curve."""
+    curve = next((one for one in bpy.data.curves if one.session_uid == shown.data), None)
+    if curve is None or curves.row_count(curve) != len(shown.drawn):
+        return None
+    curves.restore_drawn(curve)
+    obj = bpy.data.objects.new("Converted", curve)
+    mesh = bpy.data.meshes.new_from_object(obj)
+    rows = points.read_rows(mesh)
+    bpy.data.objects.remove(obj)
+    bpy.data.meshes.remove(mesh)
+    return rows
+
+
 def _take_over_joined(obj: bpy.types.Object, rods: Collection[str]) -> None:
     """After objects were joined, the points of rods among them return to their drawn shapes. Points of other objects follow those
     of the rod; the number of points has changed."""
@@ -182,8 +240,8 @@ def _places(data: Data) -> int:
     if points.are_in(data):
         return points.count(data)
     rows = curves.row_count(data)
-    tilts = sum(map(len, curves.per_point(data, "tilt"))) if curves.is_tilted(data) else 0
-    return rows - curves.rows_of_tilts(tilts) if tilts else rows
+    controls, names = sum(map(len, curves.per_point(data, "tilt"))), curves.columns(data)
+    return rows - len(names) * curves.rows_of_column(controls)
 
 
 def _is_same(now: Rows, before: Rows) -> bool:

@@ -9,14 +9,30 @@ from contextlib import suppress
 import bpy
 
 from ..core import Field, TendrilError
-from . import bodies, edits, memory, migration, participants, rendering, solver, starting
-from .bridge import attachments, bullet, changes, colliders, relevant, rigid_bodies, rods, scenes
-from .bridge.fields import fields_per_rod, gravity_weights, read_fields
+from . import (
+    bodies,
+    breaking,
+    edits,
+    inputs,
+    memory,
+    migration,
+    pace,
+    participants,
+    rendering,
+    restarting,
+    solver,
+    starting,
+)
+from .bridge import bullet, changes, colliders, relevant, rigid_bodies, rods, scenes
+from .bridge.fields import read_fields
 from .bridge.poses import Array
 from .memory import errors_to_disk_note, errors_to_status, running_of
 from .participants import Objects, Participants
 from .running import Running
 from .showing import NotSimulated, check_showable, display_at, show, show_drawn
+
+# Objects in the file from which on frames are predicted: a second evaluation of so many takes about a millisecond.
+MANY_OBJECTS = 300
 
 
 def before_frame_change(scene: bpy.types.Scene) -> None:
@@ -43,16 +59,30 @@ def before_frame_change(scene: bpy.types.Scene) -> None:
 
 
 def _show_early(scene: bpy.types.Scene, first: int) -> None:
-    """Shows a frame that exists before Blender evaluates the scene. Shown afterwards, it makes Blender evaluate the scene a second
-    time, which takes long if there are thousands of objects. All checks and messages come afterwards in any case."""
+    """Shows a frame before Blender evaluates the scene, if it exists or can be predicted. Shown afterwards, it makes Blender
+    evaluate the scene a second time, which takes long if there are thousands of objects. All checks and messages come afterwards
+    in any case."""
     running, frame = running_of(scene), scene.frame_current
-    if running is None or running.outdated or not first < frame <= running.last_frame:
+    if running is None or running.outdated or not first < frame <= running.last_frame + 1:
         return
     if memory.rendering or scene.frame_subframe != 0.0 or scene.tendril.disk_baked or bullet.is_hidden(scene):
         return
-    display = display_at(running, frame, 0.0, first, scenes.last_frame_of(scene))
+    last, is_new = scenes.last_frame_of(scene), frame > running.last_frame
+    if is_new and (frame > last or running.simulation is None or relevant.count_in_file() < MANY_OBJECTS):
+        return
+    showable = _accept_edits_of(scene, running)
+    if running.outdated or (is_new and not running.predict()):
+        return
+    display = display_at(running, frame, 0.0, first, last)
+    for uid, obj in showable.items():
+        with suppress(TendrilError, NotSimulated):
+            show(obj, uid, display)
+
+
+def _accept_edits_of(scene: bpy.types.Scene, running: Running) -> Objects:
+    """The rods of a simulation that can show frames. If the user has edited one, the frames are outdated."""
     own = rods.owners_of_curves(rods.rods_in(relevant.in_file()))
-    uids = {obj.tendril.uid for obj in own.values()}
+    uids, showable = {obj.tendril.uid for obj in own.values()}, Objects()
     for uid, obj in memory.taking_part(scene).items():
         if uid in running.uids and not obj.tendril.baked:
             with suppress(TendrilError, NotSimulated):
@@ -60,10 +90,27 @@ def _show_early(scene: bpy.types.Scene, first: int) -> None:
                 if edits.accept(obj, uids):
                     running.outdated = True
                 else:
-                    show(obj, uid, display)
+                    showable[uid] = obj
+    return showable
 
 
 def after_frame_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    known = running_of(scene)
+    last = None if known is None else known.last_frame
+    _show_current_frame(scene, depsgraph)
+    running = running_of(scene)
+    if running is None:
+        return
+    # A prediction that was not looked at, because no rod takes part any more or an input can't be read.
+    running.confirm(False)
+    if depsgraph.mode != "RENDER":
+        is_new = running is not known or running.last_frame != last
+        pace.note(scene, (running.seconds or 0.0) if is_new else 0.0)
+        pace.redraw_panels()
+        restarting.check(scene)
+
+
+def _show_current_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """The path of every frame. Change detection comes first: it finds the participants in the cache or collects them again, and
     decides which inputs have to be read. The rest is the same in both cases."""
     if depsgraph.id_type_updated("COLLECTION"):
@@ -134,6 +181,7 @@ def before_replacement() -> None:
 def after_load() -> None:
     before_replacement()
     memory.clear()
+    pace.forget()
     edits.forget()
     bullet.invalidate()
     migration.migrate(rods.rods_in(bpy.data.objects))
@@ -223,6 +271,9 @@ def _check(
             if edits.accept(obj, owners_uids) and known.running is not None:
                 known.running.outdated = True
             showable[uid] = obj
+            note = edits.take_note(uid)
+            if note:
+                raise NotSimulated(note)
     return showable
 
 
@@ -235,6 +286,7 @@ def _handle_start(
         for uid, obj in objects.items():
             if uid not in known.baked:
                 show_drawn(obj)
+                breaking.mark(obj)
         if frame == known.first and whole:
             starting.read_inputs(scene, depsgraph, objects)
             starting.select_frames(scene, objects)
@@ -272,6 +324,11 @@ def _advance(
         if running.description.watched:
             poses.update(changes.watched_states(running.description.watched, scene, depsgraph, objects, fields))
         known.poses_complete, known.inputs_set = True, False
+    read = None
+    if running.prediction is not None:
+        if not (unchanged and known.inputs_set):
+            read = _read_inputs(running, scene, depsgraph, known, objects, fields)
+        running.confirm(read is None or inputs.are_as_before(running, read))
     running.detect_changes(frame, poses)
     if frame > known.last:
         return
@@ -281,46 +338,29 @@ def _advance(
             described = running.description.colliders
             running.resume(scene, colliders.moved_colliders(scene, depsgraph, described)[0])
     elif frame == running.last_frame + 1:
+        steady = known.inputs_set
         if not known.inputs_set:
-            _set_inputs(running, scene, depsgraph, known, objects, fields)
+            read = read or _read_inputs(running, scene, depsgraph, known, objects, fields)
+            steady = inputs.are_as_before(running, read)
+            inputs.apply(running, read)
             known.inputs_set = True
         running.step(poses)
-        if running.needs_writing:
-            with errors_to_disk_note(scene):
-                running.write()
+        running.steady_frames = running.steady_frames + 1 if steady else min(running.steady_frames, 0)
+    if frame == running.last_frame and running.needs_writing:
+        with errors_to_disk_note(scene):
+            running.write()
 
 
-def _set_inputs(
+def _read_inputs(
     running: Running,
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
     known: Participants,
     objects: Objects,
     fields: dict[str, Field],
-) -> None:
-    """Passes all that may have changed since the previous frame to the simulation."""
-    described, poses = running.description.colliders, known.poses
-    vertices: dict[str, Array] = {}
+) -> inputs.Inputs:
     # A collider whose pose is the same may still deform, unless the depsgraph reports no change.
-    if described and not (known.is_cached and running.is_unmoved(described, poses)):
-        vertices, new_notes = colliders.moved_colliders(scene, depsgraph, described)
-        notes = memory.collider_notes.setdefault(scene.session_uid, [])
-        notes += [note for note in new_notes if note not in notes]
-    ids = {uid: part.ids for uid, part in running.description.parts.items()}
-    running.set_environment(
-        {
-            **changes.environment(scene),
-            "fields": fields_per_rod(scene, fields, objects, ids) if fields else [],
-            "gravity_weights": gravity_weights(objects, ids),
-        }
-    )
-    for uid, obj in objects.items():
-        with errors_to_status([uid]):
-            part = running.description.parts.get(uid)
-            if part is not None:
-                running.release(uid, attachments.released(obj, depsgraph))
-                running.alter(uid, changes.factors(obj, part.described.start_length))
-    running.move(poses, vertices, rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {})
+    return inputs.read(running, scene, depsgraph, known.poses, objects, fields, may_deform=not known.is_cached)
 
 
 def _show(scene: bpy.types.Scene, known: Participants, objects: Objects, frame: int, subframe: float) -> None:

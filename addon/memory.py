@@ -66,6 +66,25 @@ def running_of(scene: bpy.types.Scene) -> Running | None:
     return _running.get(scene.session_uid)
 
 
+def rod_notes(scene: bpy.types.Scene, uid: str) -> tuple[str, ...]:
+    """What users should know about the rods of an object, in sentences."""
+    running = running_of(scene)
+    return running.description.parts[uid].described.notes if running is not None and uid in running.uids else ()
+
+
+def sagging(scene: bpy.types.Scene, uid: str) -> str:
+    """Which strands of a sag-free rod sag nevertheless; empty if none do, or that is not known yet."""
+    running = running_of(scene)
+    if running is None or running.simulation is None or uid not in running.uids:
+        return ""
+    ids = running.description.parts[uid].ids
+    sags = [part for rod, part in running.simulation.sags.items() if rod in ids]
+    if not sags:
+        return ""
+    which = f"{len(sags)} of {len(ids)} strands" if len(ids) > 1 else "The rod"
+    return f"{which} can't support the drawn shape, and sag by up to {100.0 * max(sags):.2g} % of their length"
+
+
 def set_running(scene: bpy.types.Scene, running: Running) -> None:
     forget(scene)
     _running[scene.session_uid] = running
@@ -148,10 +167,19 @@ def not_exact_since(scene: bpy.types.Scene) -> int | None:
 
 
 def is_outdated(scene: bpy.types.Scene) -> bool:
+    return bool(why_outdated(scene))
+
+
+def why_outdated(scene: bpy.types.Scene) -> str:
+    """What has changed since the frames were simulated; empty if nothing has."""
     running = running_of(scene)
-    return running is not None and (
-        running.outdated or running.settings != scenes.settings_of(scene, taking_part(scene))
-    )
+    if running is None:
+        return ""
+    if running.outdated:
+        return "a shape or an animation has changed"
+    now = scenes.settings_of(scene, taking_part(scene))
+    changed = (name for name, old, new in zip(scenes.SETTINGS, running.settings, now, strict=True) if old != new)
+    return next((f"{name} have changed" for name in changed), "")
 
 
 def is_missing_on_disk(scene: bpy.types.Scene) -> bool:

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import Material
+from .bridge.rod_types import tell_by_material
 from .bridge.rods import MATERIAL_VALUES, MATERIALS
 
 Settings = bpy.types.PropertyGroup
@@ -24,7 +25,15 @@ def _separate_vine_from_custom(settings: Settings) -> None:
         settings.material = "CUSTOM"
 
 
-STEPS: tuple[Callable[[Settings], None], ...] = (_separate_vine_from_custom,)  # from 0 to 1, from 1 to 2, ...
+def _tell_type(settings: Settings) -> None:
+    """Format 1 had no types. The type follows from the material, and no other setting changes."""
+    tell_by_material(settings)
+
+
+STEPS: tuple[Callable[[Settings], None], ...] = (
+    _separate_vine_from_custom,
+    _tell_type,
+)  # from 0 to 1, from 1 to 2, ...
 FORMAT = len(STEPS)
 
 

@@ -11,16 +11,19 @@ from bl_ui.utils import PresetPanel
 from .bridge.rods import MATERIAL_VALUES
 
 FOLDER = "tendril_rod"
-# The material comes first, because it sets the values that follow unless it is Custom.
+# The type comes first, because it sets most others; then the material, which sets the values that follow unless it is Custom.
 SETTINGS = (
+    "rod_type",
     "material",
     *MATERIAL_VALUES,
     "swing_time",
     "radius_from",
     "radius",
+    "hairs",
     "section",
     "flatness",
     "rest_shape",
+    "use_sag_free",
     "curl_radius",
     "curl_length",
     "stiffness_at_end",

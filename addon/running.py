@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, KeysView, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
 from mathutils import Matrix
 
 from .bridge import curves
+from .bridge.attachments import key_of_cut
+from .bridge.children import Around, Obstacle
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.engine import BlenderEngine
@@ -34,12 +37,25 @@ STATE_INTERVAL = 10
 MAX_STATE_BYTES = 2**28
 
 
+# A frame is predicted if the inputs of this many steps did not change. After a wrong prediction it takes more of them.
+STEADY_FRAMES = 1
+STEADY_FRAMES_AFTER_ERROR = 10
+
+
+class Prediction(NamedTuple):
+    """What to go back to if a frame was simulated with wrong inputs."""
+
+    state: Array
+    not_exact_since: int | None
+
+
 @dataclass
 class Running:
     """The simulation of one scene, in memory and, if the user wants it, on disk."""
 
     description: SceneDescription
     settings: tuple[object, ...]  # of the scene and its rods when this was made
+    fixed_settings: tuple[object, ...]  # the same without what takes effect in the next frame
     left_out: Mapping[str, str]  # rods that could not be described, by uid, and why
     engine: BlenderEngine | None = None  # moves the rigid bodies
     simulation: Simulation | None = None  # not needed to show frames from disk
@@ -48,6 +64,7 @@ class Running:
     moments: dict[int, Moment] = field(default_factory=dict)
     states: dict[int, Array] = field(default_factory=dict)  # of some frames, to resume from
     seconds: float | None = None  # duration of the last step
+    frame: Frame | None = None  # what the last step returned, with the solver's report
     snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)  # of the overlay, by frame and uid
     copy: Simulation | None = None  # to inspect other frames than the last one
     released: set[str] = field(default_factory=set)  # keys of attachments that were released
@@ -58,6 +75,8 @@ class Running:
     not_exact_since: int | None = None  # the first frame in which the solver did not converge
     severities: dict[int, str] = field(default_factory=dict)  # per frame that did not converge: what was given up
     affected: dict[int, frozenset[str]] = field(default_factory=dict)  # per such frame: uids of the rods
+    steady_frames: int = 0  # number of last steps whose inputs did not change
+    prediction: Prediction | None = None  # if the last frame is one whose inputs were not compared yet
 
     @property
     def first_frame(self) -> int:
@@ -71,7 +90,7 @@ class Running:
         return max([*on_disk, *self.moments])
 
     @property
-    def uids(self) -> Collection[str]:
+    def uids(self) -> KeysView[str]:
         return self.description.parts.keys()
 
     def moment(self, number: int) -> Moment | None:
@@ -138,18 +157,23 @@ class Running:
 
     def set_environment(self, environment: Mapping[str, Any]) -> None:
         """Sets gravity, air and force fields of the next step."""
-        if environment != self.environment:
+        if not self.has_environment(environment):
             self._active.surround(**environment)
             self.environment = environment
 
+    def has_environment(self, environment: Mapping[str, Any]) -> bool:
+        return environment == self.environment
+
     def alter(self, uid: str, factors: Mapping[str, float]) -> None:
         """Sets factors on the described properties of an object's rods. Raises TendrilError if its model does not support them."""
-        part = self.description.parts[uid]
-        if factors == self.altered.get(uid, dict.fromkeys(factors, 1.0)):
+        if self.has_factors(uid, factors):
             return
-        for rod in part.ids:
+        for rod in self.description.parts[uid].ids:
             self._active.alter(rod, **factors)
         self.altered[uid] = factors
+
+    def has_factors(self, uid: str, factors: Mapping[str, float]) -> bool:
+        return factors == self.altered.get(uid, dict.fromkeys(factors, 1.0))
 
     def release(self, uid: str, keys: set[str]) -> None:
         """Releases, permanently, the holds of a rod that follow these keys. Raises TendrilError if its model can't."""
@@ -162,7 +186,19 @@ class Running:
         for tie, pulling in zip(part.ties, part.described.pulling, strict=True):
             if pulling.follows in keys - self.released:
                 simulation.detach(tie)
+        if key_of_cut(uid) in keys - self.released:
+            for rod, described in zip(part.ids, part.described.rods, strict=True):
+                way = np.cumsum(described.rest_lengths)
+                edge = int(np.searchsorted(way, part.described.cut_at * way[-1]))
+                simulation.cut(rod, min(edge, described.edge_count - 1))
         self.released |= keys
+
+    def follow(self, uid: str, poses: Poses, rows: Rows | None, strength: float) -> None:
+        """Sets the shape that the rods of an object are drawn to at the end of the next frame: the drawn one, or that of `rows`."""
+        part = self.description.parts[uid]
+        if part.goals and uid in poses:
+            target = part.described.target(poses[uid], Around(poses, ()), rows)
+            self._active.aim_goal(part.goals, target, np.full(len(part.goals), strength))
 
     def move(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
         """Sets where things are at the end of the next frame: objects at `poses`, colliders with these vertices, and rigid bodies
@@ -173,9 +209,9 @@ class Running:
                 if key in poses and not same(poses[key], before.get(key)):
                     for holds, positions, rotations in hold_targets(part, key, poses):
                         simulation.move(holds, position=positions, rotation=rotations)  # type: ignore[arg-type]
-        for number, (key, described) in enumerate(self.description.colliders.items()):
+        for number, key in enumerate(self.description.colliders):
             vertices = colliders.get(key)
-            if vertices is not None and not np.array_equal(vertices, self._vertices_of(key, described)):
+            if vertices is not None and not self.has_vertices(key, vertices):
                 simulation.move_collider(number, vertices=vertices)
                 self.colliders[key] = vertices
         if self.engine is not None:
@@ -185,12 +221,34 @@ class Running:
         """Simulates one frame with the inputs that are set; `poses` are stored with it."""
         simulation, start = self._active, time.perf_counter()
         frame = simulation.step_frame()
-        self.seconds = time.perf_counter() - start
+        self.seconds, self.frame = time.perf_counter() - start, frame
         if not frame.report.converged:
             self._note_failure(frame)
         self.moments[frame.number] = self._moment(simulation, frame, poses)
         if (frame.number - self.first_frame) % STATE_INTERVAL == 0:
             self._keep_state()
+
+    def predict(self) -> bool:
+        """Simulates the next frame with the inputs of the last one. False if they are likely to change. The frame counts only after
+        `confirm`."""
+        last = self._last_moment
+        if self.engine is not None or self.steady_frames < STEADY_FRAMES or not self.uids <= last.poses.keys():
+            return False
+        self.prediction = Prediction(self._active.state(), self.not_exact_since)
+        self.step(last.poses)
+        return True
+
+    def confirm(self, right: bool) -> None:
+        """Keeps a predicted frame, or removes it."""
+        prediction, number = self.prediction, self.last_frame
+        self.prediction = None
+        if right or prediction is None:
+            return
+        self._active.restore(prediction.state, number - 1)
+        self.not_exact_since, self.steady_frames = prediction.not_exact_since, -STEADY_FRAMES_AFTER_ERROR
+        for by_frame in (self.moments, self.states, self.severities, self.affected):
+            by_frame.pop(number, None)
+        self.snapshots = {key: snapshot for key, snapshot in self.snapshots.items() if key[0] != number}
 
     def _note_failure(self, frame: Frame) -> None:
         self.not_exact_since = self.not_exact_since or frame.number
@@ -226,6 +284,11 @@ class Running:
             moved = any(not same(pose, poses.get(key)) for key, pose in moment.poses.items())
             self.outdated = self.outdated or moved
 
+    def has_vertices(self, key: str, vertices: Array) -> bool:
+        """Whether a collider has these vertices."""
+        before = self.colliders.get(key)
+        return np.array_equal(vertices, self.description.colliders[key].shape.vertices if before is None else before)
+
     def is_unmoved(self, keys: Iterable[str], poses: Poses) -> bool:
         """Whether the poses of these keys are as at the last frame."""
         before = self._last_moment.poses
@@ -256,14 +319,27 @@ class Running:
     def _vertices_of(self, key: str, described: ColliderDescription) -> Array:
         return self.colliders.get(key, np.asarray(described.shape.vertices))
 
+    def _obstacles(self) -> list[Obstacle]:
+        return [
+            Obstacle(
+                key,
+                np.asarray(one.shape.vertices),
+                np.asarray(one.shape.triangles),
+                one.thickness,
+                self._vertices_of(key, one),
+            )
+            for key, one in self.description.colliders.items()
+        ]
+
     def _moment(self, simulation: Simulation, frame: Frame, poses: Poses) -> Moment:
         rows: dict[str, Rows] = {}
         description = self.description
         strains = simulation.strains() if description.measured else None
         known = {key: poses[key] for key in description.keys if key in poses}
+        around = Around(poses, self._obstacles())
         for uid, part in description.parts.items():
             if uid in poses:
-                rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains)
+                rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains, around)
             else:  # its pose could not be read, so its holds did not move
                 self.outdated = True
         bodies = shown_bodies(description.bodies, frame, self.engine)
@@ -278,14 +354,20 @@ def make_simulation(description: SceneDescription, engine: BlenderEngine | None)
         description.scene,
         description.frame_rate,
         substeps=description.substeps,
+        threads=_threads(),
         first_frame=description.first_frame,
         engine=engine,
-        contact=description.contact,
     )
     drawn = simulation.current()
     for part in description.parts.values():
         part.described.bind(drawn, part.first_rod)
     return simulation
+
+
+def _threads() -> int | None:
+    """The number of cores to use, which farms and sweeps limit by TENDRIL_THREADS; None for all. Frames do not depend on it."""
+    asked = os.environ.get("TENDRIL_THREADS", "")
+    return int(asked) if asked.isdecimal() and 1 <= int(asked) <= 1024 else None
 
 
 def first_moment(description: SceneDescription) -> Moment:

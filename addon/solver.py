@@ -18,8 +18,7 @@ from pathlib import Path
 import bpy
 
 from .bridge.colliders import colliders_of
-from .bridge.rigid_bodies import pushes
-from .bridge.rods import is_net
+from .bridge.rods import model_of, pushed_bodies
 from .bridge.scenes import SceneDescription, first_frame_of
 from .showing import NotSimulated
 
@@ -63,8 +62,8 @@ def prepare(models: Collection[str], contact: bool, bodies: bool = False) -> boo
 def prepare_for(scene: bpy.types.Scene, objects: Collection[bpy.types.Object]) -> bool:
     """Like `prepare`, for the rods of a scene."""
     contact = scene.tendril.rod_contact or any(True for _ in colliders_of(scene))
-    models = {obj.tendril.net_model if is_net(obj) else obj.tendril.model for obj in objects}
-    return prepare(models, contact, pushes(scene))
+    models = {model_of(obj) for obj in objects}
+    return prepare(models, contact, bool(pushed_bodies(scene)))
 
 
 @contextmanager
@@ -163,6 +162,7 @@ def _start(models: list[str], contact: bool, bodies: bool) -> None:
         try:
             if not compile_apart(models, contact, bodies, cache_folder(), show):
                 warm_up.warm_up(models, contact, bodies, show)  # on this thread
+            from ..core.run import simulation  # noqa: F401  # imports numba, for which the window would wait
         except Exception as error:  # raised again, and reported, where the solver is used
             traceback.print_exception(error)
 

@@ -107,4 +107,6 @@ def start(scene: bpy.types.Scene, description: SceneDescription, objects: Object
 
 def _new_running(scene: bpy.types.Scene, description: SceneDescription, objects: Objects) -> Running:
     left_out = {uid: memory.status(uid) for uid in objects if memory.status(uid)}
-    return Running(description, scenes.settings_of(scene, memory.taking_part(scene)), left_out)
+    taking_part = memory.taking_part(scene)
+    settings, fixed = (scenes.settings_of(scene, taking_part, live) for live in (True, False))
+    return Running(description, settings, fixed, left_out)

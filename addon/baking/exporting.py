@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .. import memory
 from ..bridge import curves, nets, points, rods
 from ..bridge.bundle import Bundle
+from ..bridge.curves import Rows
 from ..bridge.poses import metres_per_unit
 from ..bridge.scenes import range_of
 from ..bridge.shapes import ALL, constant_radius, radius_along
@@ -132,8 +133,11 @@ class _Polylines:
         points: Callable[[int], list[NDArray[np.float64]]],
         radii: list[NDArray[np.float64]],
         closed: bool,
+        whole: Callable[[int], list[NDArray[np.float64]]] | None = None,
     ) -> None:
+        """`whole` gives, for rods that can break, factors on the radii in a frame: 0 beside a torn segment."""
         self._name, self._points, self._radii, self._closed = name, points, radii, closed
+        self._whole = whole
 
     def create(self, scene: bpy.types.Scene) -> None:
         self._data = bpy.data.hair_curves.new(self._name)
@@ -149,6 +153,9 @@ class _Polylines:
     def show(self, frame: int) -> None:
         positions = np.concatenate(self._points(frame)).astype(np.float32)
         self._data.attributes["position"].data.foreach_set("vector", positions.ravel())
+        if self._whole is not None:
+            radii = np.concatenate(self._radii) * np.concatenate(self._whole(frame))
+            self._data.attributes["radius"].data.foreach_set("value", radii.astype(np.float32))
         self._data.update_tag()
 
 
@@ -166,9 +173,12 @@ def _export_objects(
         pose = moment.poses[uid]
         return (moment.rows[uid].astype(np.float64) @ pose[:3, :3].T + pose[:3, 3]) / scale
 
+    def rows(frame: int) -> Rows:
+        return frames.moment(frame).rows[uid]
+
     start = frames.moment(numbers[0])
     if obj.type == "MESH":
-        yield from _of_mesh(obj, world, scale)
+        yield from _of_mesh(obj, world, rows)
     elif obj.type == "CURVES":
         count, sizes = points.count(obj.data), curves.strand_sizes(obj.data)
         bundle = Bundle(start.rows[uid][:count].astype(np.float64), sizes, 0.0)
@@ -178,18 +188,20 @@ def _export_objects(
         along = np.split(radii, np.cumsum(sizes)[:-1])
         yield _Polylines(f"{obj.name} Rods", lambda frame: [world(frame)[:count]], along, False)
     else:
-        yield from _of_splines(obj, world, start.poses[uid], numbers[0], scale)
+        yield from _of_splines(obj, world, rows, start.poses[uid], numbers[0], scale)
 
 
 def _of_splines(
     obj: bpy.types.Object,
     world: Callable[[int], NDArray[np.float64]],
+    rows: Callable[[int], Rows],
     pose: NDArray[np.float64],
     first: int,
     scale: float,
 ) -> Iterator[_ExportObject]:
     kinds = curves.spline_kinds(obj.data)
     strands = list(polylines(kinds, world(first)))
+    names, sizes = curves.columns(obj.data), [kind.count for kind in kinds]
     radii = [radius_along(obj, strand, k, pose, scale) / scale for k, strand in enumerate(strands)]
     for closed in (False, True):
         chosen = [k for k, strand in enumerate(strands) if strand.closed == closed]
@@ -198,13 +210,19 @@ def _of_splines(
             splines = list(polylines(kinds, world(frame)))
             return [splines[k].vertices for k in chosen]
 
+        def whole(frame: int, chosen: list[int] = chosen) -> list[NDArray[np.float64]]:
+            thick = curves.column_of(rows(frame), names, "radius", sum(sizes)) > 0.0
+            parts = np.split(thick.astype(np.float64), np.cumsum(sizes)[:-1])
+            return [np.asarray(strands[k].along(parts[k])) for k in chosen]
+
         if chosen:
             along = [np.broadcast_to(radii[k], len(strands[k].vertices)) for k in chosen]
-            yield _Polylines(f"{obj.name} {'Rings' if closed else 'Rods'}", lines, along, closed)
+            name = f"{obj.name} {'Rings' if closed else 'Rods'}"
+            yield _Polylines(name, lines, along, closed, whole if "radius" in names else None)
 
 
 def _of_mesh(
-    obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]], scale: float
+    obj: bpy.types.Object, world: Callable[[int], NDArray[np.float64]], rows: Callable[[int], Rows]
 ) -> Iterator[_ExportObject]:
     from ...core.models.elastic.topology import find_chains  # late: it imports numba
 
@@ -221,7 +239,21 @@ def _of_mesh(
         positions = world(frame)
         return [positions[chain] for chain in indices]
 
-    yield _Polylines(f"{obj.name} Rods", lines, [radii[chain] for chain in indices], False)
+    edges = nets.edges_of(obj.data)
+
+    def whole(frame: int) -> list[NDArray[np.float64]]:
+        torn = edges[points.broken_edges(obj.data, rows(frame))]
+        pairs = {(int(a), int(b)) for a, b in (*torn, *torn[:, ::-1])}
+        found = []
+        for chain in indices:
+            apart = np.array([pair in pairs for pair in zip(chain[:-1].tolist(), chain[1:].tolist(), strict=True)])
+            thick = np.ones(len(chain))
+            thick[:-1][apart] = thick[1:][apart] = 0.0
+            found.append(thick)
+        return found
+
+    along = [radii[chain] for chain in indices]
+    yield _Polylines(f"{obj.name} Rods", lines, along, False, whole if points.marks_broken(obj.data) else None)
 
 
 @contextmanager

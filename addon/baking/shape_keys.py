@@ -6,6 +6,8 @@ between keys.
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +15,9 @@ from numpy.typing import NDArray
 from .. import memory
 from ..bridge import curves, rods
 from ..bridge.curves import Rows
-from ..bridge.points import are_in, count
+from ..bridge.points import are_in, broken_edges, count, marks_broken
 from ..bridge.scenes import range_of
+from ..looks.groups import BREAK_FRAME
 from .errors import BakeError
 from .keyframes import write_keyframes
 from .thinning import frames_to_keep
@@ -64,12 +67,24 @@ def make_keys(obj: bpy.types.Object, frames: list[Rows], kept: list[int], first_
         block.interpolation = "KEY_LINEAR"
         layout.write(block, frames[number])
     _animate_evaluation_time(curve.shape_keys, f"{obj.name} Bake", first_frame, len(frames))
+    if marks_broken(curve):
+        _store_break_frames(curve, frames, first_frame)
     obj.tendril.baked = True
     obj.tendril.shows_drawn = False
 
 
+def _store_break_frames(mesh: Any, frames: list[Rows], first_frame: int) -> None:
+    """Stores when each edge tears, by which the file hides it without the add-on."""
+    torn = np.array([broken_edges(mesh, rows) for rows in frames])
+    when = np.where(torn.any(axis=0), first_frame + np.argmax(torn, axis=0), 0.0).astype(np.float32)
+    attribute = mesh.attributes.get(BREAK_FRAME) or mesh.attributes.new(BREAK_FRAME, "FLOAT", "EDGE")
+    attribute.data.foreach_set("value", when)
+
+
 def delete_bake(obj: bpy.types.Object) -> None:
     """Removes the shape keys and their action, and restores the drawn shape."""
+    if obj.type == "MESH" and BREAK_FRAME in obj.data.attributes:
+        obj.data.attributes.remove(obj.data.attributes[BREAK_FRAME])
     keys = obj.data.shape_keys
     if keys is not None:
         action = keys.animation_data.action if keys.animation_data else None
@@ -85,7 +100,7 @@ class _KeyLayout:
     """Mapping from the rows of a frame to the elements of a key block: one per control point, with handles for Bezier points."""
 
     def __init__(self, curve: bpy.types.ID) -> None:
-        self.tilts = 0  # number of rows that hold tilts
+        self.columns: tuple[str, ...] = ()  # tilts and radii at the end of the rows
         if are_in(curve):
             self.points, self.beziers = np.arange(count(curve)), np.empty(0, dtype=np.int64)
             return
@@ -101,15 +116,15 @@ class _KeyLayout:
             row += kind.rows
             element += kind.count
         self.points = np.concatenate(points)
-        if curves.is_tilted(curve):
-            self.tilts = curves.rows_of_tilts(len(self.points))
+        self.columns = curves.columns(curve)
         self.beziers = np.concatenate(beziers) if beziers else np.empty(0, dtype=np.int64)
 
     def write(self, block: bpy.types.ShapeKey, rows: Rows) -> None:
         data = block.data
         data.foreach_set("co", rows[self.points].ravel())
-        if self.tilts:
-            data.foreach_set("tilt", np.ascontiguousarray(rows[-self.tilts :]).ravel()[: len(self.points)])
+        for name in self.columns:
+            values = curves.column_of(rows, self.columns, name, len(self.points))
+            data.foreach_set(name, np.ascontiguousarray(values))
         centres = self.points[self.beziers]
         for name, handles in (("handle_left", rows[centres - 1]), ("handle_right", rows[centres + 1])):
             if len(self.beziers) == len(self.points):

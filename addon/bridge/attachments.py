@@ -37,6 +37,21 @@ def attached_poses(
             yield key, _pose(attachment, scene, depsgraph)
 
 
+def end_attachment(settings: bpy.types.PropertyGroup, where: str) -> bpy.types.PropertyGroup | None:
+    """The attachment of all ends of a rod at the `where` START or END, which the main panel shows."""
+    return next((one for one in settings.attachments if one.where == where and one.spline == -1), None)
+
+
+def keep_end_attachment(settings: bpy.types.PropertyGroup, where: str, hold: str) -> None:
+    """Adds an attachment for an end that is to be attached, and removes it from an end that is not any more."""
+    found = end_attachment(settings, where)
+    if hold == "ATTACH" and found is None:
+        new = settings.attachments.add()
+        new.where, new.name = where, where.capitalize()
+    elif hold != "ATTACH" and found is not None:
+        settings.attachments.remove(list(settings.attachments).index(found))
+
+
 def is_on_surface(attachment: bpy.types.PropertyGroup) -> bool:
     """Whether it follows the points of a mesh that are nearest at the start frame."""
     target = attachment.target
@@ -52,7 +67,14 @@ def released(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
         free = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < RELEASE_THRESHOLD}
     if settings.pin_influence < RELEASE_THRESHOLD:
         free |= {uid, roots.key_of(uid)}
+    if settings.cut_influence < RELEASE_THRESHOLD:
+        free.add(key_of_cut(uid))
     return free
+
+
+def key_of_cut(uid: str) -> str:
+    """The key by which a rod is cut: it is released from itself."""
+    return f"{uid} cut"
 
 
 def settings_of_attachments(obj: bpy.types.Object) -> tuple[object, ...]:

@@ -44,9 +44,17 @@ class BundledStrand:
 class Bundle:
     closed = False
 
-    def __init__(self, points: Array, sizes: NDArray[np.integer[Any]], longest: float) -> None:
+    def __init__(
+        self, points: Array, sizes: NDArray[np.integer[Any]], longest: float, numbers: Ints | None = None
+    ) -> None:
         """`points` (N, 3) as drawn, with `sizes` of them in each strand. Segments are at most `longest` (m); with zero the drawn
-        edges are used."""
+        edges are used. `numbers` are the strands of the bundle; by default all."""
+        self.numbers: Ints = np.arange(len(sizes)) if numbers is None else numbers
+        self.rows: Ints | None = None  # of its points among those of all strands
+        if len(self.numbers) < len(sizes):
+            starts = np.cumsum(sizes) - sizes
+            self.rows = np.concatenate([np.arange(starts[k], starts[k] + sizes[k]) for k in self.numbers])
+            points, sizes = points[self.rows], sizes[self.numbers]
         self.points, self.sizes = points, sizes
         self._stops = np.cumsum(sizes)
         starts = self._stops - sizes
@@ -120,7 +128,9 @@ class Bundle:
         return np.asarray(way / np.maximum(ends, 1e-30))
 
     def along(self, values: Array) -> Array:
-        """Interpolates values at the control points to the vertices, linearly."""
+        """Interpolates values at the control points (of all strands, or of the bundle's own) to the vertices, linearly."""
+        if self.rows is not None and len(values) != len(self.points):
+            values = values[self.rows]
         if self.is_drawn:
             return values
         return np.asarray((1.0 - self._part) * values[self._tail] + self._part * values[self._head])

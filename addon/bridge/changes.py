@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...core import Field
+from .animation import animated_paths, f_curves
 from .attachments import released
+from .curves import Rows, drawn_rows
 from .fields import WEIGHTS, state_of
 from .poses import Array, metres_per_unit
 
 # Paths of scene settings that may be animated. Animated values are not part of the description, which is made at one frame.
 _ENVIRONMENT_PATHS = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
+_TIME_SCALE = "tendril.time_scale"
 
 
 ENVIRONMENT = "surroundings"  # the key of gravity and air among poses
@@ -43,10 +47,12 @@ def watched_states(
             state = state_of(fields[key])
         elif key == ENVIRONMENT:
             now = environment(scene)
-            state[:8] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"])
+            state[:9] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"], scene.tendril.time_scale)
         elif uid in rods:
             state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
-            state[-1] = zlib.crc32(" ".join(sorted(released(rods[uid], depsgraph))).encode())
+            digest = zlib.crc32(" ".join(sorted(released(rods[uid], depsgraph))).encode())
+            shape = animated_rows(rods[uid], scene.frame_current)
+            state[-1] = digest if shape is None else zlib.crc32(shape.tobytes(), digest)
         found[key] = state.reshape(4, 4)
     return found
 
@@ -67,7 +73,37 @@ def environment(scene: bpy.types.Scene) -> dict[str, Any]:
 
 def has_constant_environment(scene: bpy.types.Scene) -> bool:
     """Whether gravity and air are not animated."""
-    return not any(path in _ENVIRONMENT_PATHS for path in animated_paths(scene))
+    return not any(path in (*_ENVIRONMENT_PATHS, _TIME_SCALE) for path in animated_paths(scene))
+
+
+_POINT = re.compile(r"splines\[(\d+)\]\.(bezier_points|points)\[(\d+)\]\.(co|handle_left|handle_right)$")
+_PLACES = {"handle_left": 0, "co": 1, "handle_right": 2}  # rows of a Bezier point
+
+
+def has_animated_points(obj: bpy.types.Object) -> bool:
+    """Whether control points of a curve are keyframed."""
+    return obj.type == "CURVE" and any(_POINT.match(curve.data_path) for curve in f_curves(obj.data))
+
+
+def animated_rows(obj: bpy.types.Object, frame: float) -> Rows | None:
+    """The drawn rows of a curve with its keyframed control points where they are at a frame; None if none is keyframed."""
+    if not has_animated_points(obj):
+        return None
+    kept = drawn_rows(obj.data)
+    assert kept is not None, "edits are accepted before a rod is described"
+    rows, starts, start = kept.copy(), [], 0
+    for spline in obj.data.splines:
+        starts.append(start)
+        start += 3 * len(spline.bezier_points) if spline.type == "BEZIER" else len(spline.points)
+    for curve in f_curves(obj.data):
+        found = _POINT.match(curve.data_path)
+        if found is None or curve.array_index > 2 or int(found[1]) >= len(starts):
+            continue
+        number, place = int(found[3]), _PLACES[found[4]]
+        row = starts[int(found[1])] + (3 * number + place if found[2] == "bezier_points" else number)
+        if row < start:
+            rows[row, curve.array_index] = curve.evaluate(frame)
+    return rows
 
 
 def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
@@ -82,7 +118,15 @@ def factors(obj: bpy.types.Object, start_length: float) -> dict[str, float]:
 
 
 # Settings of rods that may be animated.
-FACTORS = ("stiffness_factor", "damping_factor", "length_factor", "curl_factor", "pin_influence", *WEIGHTS)
+FACTORS = (
+    "stiffness_factor",
+    "damping_factor",
+    "length_factor",
+    "curl_factor",
+    "pin_influence",
+    "follow_strength",
+    *WEIGHTS,
+)
 
 
 def constant_factors(obj: bpy.types.Object) -> tuple[float | None, ...]:
@@ -90,28 +134,13 @@ def constant_factors(obj: bpy.types.Object) -> tuple[float | None, ...]:
     animated = {path.removeprefix("tendril.") for path in animated_paths(obj)}
     settings = obj.tendril
     found = {name: getattr(settings, name) for name in FACTORS}
+    found["cut_influence"] = settings.cut_influence
     found.update((f"attachments[{k}].influence", item.influence) for k, item in enumerate(settings.attachments))
+    if has_animated_points(obj):
+        found["points"], animated = 0.0, {*animated, "points"}
     return tuple(None if name in animated else value for name, value in found.items())
 
 
 def key_of_length(uid: str) -> str:
     """The key of a rod's length factor at the start frame among poses."""
     return f"{uid} length"
-
-
-def animated_paths(block: bpy.types.Object | bpy.types.Scene) -> Iterator[str]:
-    """Data paths of the properties that keyframes or drivers animate."""
-    data = block.animation_data
-    if data is None:
-        return
-    yield from (driver.data_path for driver in data.drivers)
-    action: Any = data.action
-    if action is None:
-        return
-    if not hasattr(data, "action_slot"):  # up to Blender 4.3
-        yield from (curve.data_path for curve in action.fcurves)
-        return
-    for layer in action.layers:
-        for strip in layer.strips:
-            bag = strip.channelbag(data.action_slot) if data.action_slot is not None else None
-            yield from (curve.data_path for curve in (bag.fcurves if bag is not None else ()))

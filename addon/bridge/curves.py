@@ -25,10 +25,13 @@ DRAWN = "tendril_drawn"
 DRAWN_HANDLES = "tendril_drawn_handles"
 DRAWN_IN_2D = "tendril_drawn_in_2d"
 TILTED = "tendril_tilted"  # if set, rows of control points are followed by their tilts, three per row
+BREAKS = "tendril_breaks"  # if set, these are followed by their radii, which are zero where the rod is broken
+_COLUMNS = ((TILTED, "tilt"), (BREAKS, "radius"))
 
 _BEZIER_ROWS = ("handle_left", "co", "handle_right")
 _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
 _FREE = 0  # value of a handle's type
+_FOREACH_SET_TAGS = (4, 3, 0)  # the first Blender that notices points of splines written by `foreach_set`
 
 
 def spline_kinds(curve: Data) -> tuple[SplineKind, ...]:
@@ -60,7 +63,7 @@ def layout(curve: Data) -> tuple[tuple[str, int], ...]:
     if points.are_in(curve):
         return points.layout(curve)
     sizes = tuple((s.type, len(s.bezier_points) if s.type == "BEZIER" else len(s.points)) for s in curve.splines)
-    return (*sizes, ("TILT", 1)) if is_tilted(curve) else sizes
+    return (*sizes, *((name.upper(), 1) for name in columns(curve)))
 
 
 def row_count(curve: Data) -> int:
@@ -77,15 +80,27 @@ def _counts(curve: Data) -> tuple[int, int]:
             bezier += len(spline.bezier_points)
         else:
             plain += len(spline.points)
-    return 3 * bezier + plain + (rows_of_tilts(bezier + plain) if is_tilted(curve) else 0), 2 * bezier
+    return 3 * bezier + plain + len(columns(curve)) * rows_of_column(bezier + plain), 2 * bezier
 
 
 def is_tilted(curve: Data) -> bool:
     return bool(curve.get(TILTED, False))
 
 
-def rows_of_tilts(controls: int) -> int:
+def columns(curve: Data) -> tuple[str, ...]:
+    """Properties of control points that change with the frame and follow their coordinates."""
+    return tuple(name for flag, name in _COLUMNS if curve.get(flag, False))
+
+
+def rows_of_column(controls: int) -> int:
     return -(-controls // 3)
+
+
+def column_of(rows: Rows, names: tuple[str, ...], name: str, controls: int) -> NDArray[np.float32]:
+    """(controls,) a view of the values of a column at the end of rows that have the columns `names`."""
+    size = rows_of_column(controls)
+    start = len(rows) - (len(names) - names.index(name)) * size
+    return rows[start : start + size].reshape(-1)[:controls]
 
 
 def drawn_tilts(curve: Data, rows: Rows) -> list[NDArray[np.float64]]:
@@ -94,13 +109,13 @@ def drawn_tilts(curve: Data, rows: Rows) -> list[NDArray[np.float64]]:
     if not is_tilted(curve):
         return now
     sizes = [len(column) for column in now]
-    kept = rows[-rows_of_tilts(sum(sizes)) :].reshape(-1)[: sum(sizes)].astype(np.float64)
+    kept = column_of(rows, columns(curve), "tilt", sum(sizes)).astype(np.float64)
     return np.split(kept, np.cumsum(sizes)[:-1])
 
 
-def with_tilts(rows: Rows, tilts: NDArray[np.float64]) -> Rows:
-    extra = np.zeros(3 * rows_of_tilts(len(tilts)), dtype=np.float32)
-    extra[: len(tilts)] = tilts
+def with_column(rows: Rows, values: NDArray[np.float64]) -> Rows:
+    extra = np.zeros(3 * rows_of_column(len(values)), dtype=np.float32)
+    extra[: len(values)] = values
     return np.concatenate([rows, extra.reshape(-1, 3)])
 
 
@@ -116,9 +131,10 @@ def read_rows(curve: Data) -> Rows:
                 part[place::3] = column.reshape(-1, 3)
         else:
             part[:] = _points(spline)[:, :3]
-    if is_tilted(curve):
-        tilts = np.concatenate(per_point(curve, "tilt"))
-        rows[-rows_of_tilts(len(tilts)) :].reshape(-1)[: len(tilts)] = tilts
+    names = columns(curve)
+    for name in names:
+        values = np.concatenate(per_point(curve, name))
+        column_of(rows, names, name, len(values))[:] = values
     return rows
 
 
@@ -156,26 +172,42 @@ def write_rows(
             places[:, :3] = rows[start:stop]
             _set(curve, spline.points, "co", places)
         start = stop
-    if start < len(rows) and is_tilted(curve):
-        _write_tilts(curve, rows)
+    if start < len(rows):
+        _write_columns(curve, rows)
     # Writing points has tagged the curve. Another tag would make Blender evaluate much more, in proportion to all objects.
+    if bpy.app.version < _FOREACH_SET_TAGS and start:
+        _tag_by_assignment(curve.splines[0])
 
 
-def _write_tilts(curve: Data, rows: Rows) -> None:
-    controls = [s.bezier_points if s.type == "BEZIER" else s.points for s in curve.splines]
-    tilts = np.ascontiguousarray(rows[-rows_of_tilts(sum(map(len, controls))) :]).ravel()
-    start = 0
-    for of_spline in controls:
-        _set_tilts(of_spline, tilts[start : start + len(of_spline)])
-        start += len(of_spline)
+def _tag_by_assignment(spline: bpy.types.Spline) -> None:
+    """Makes Blender evaluate the curve, as `foreach_set` does in later versions."""
+    controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
+    controls[0].co = controls[0].co
 
 
-def _set_tilts(controls: Any, tilts: NDArray[np.float32]) -> None:
+def _write_columns(curve: Data, rows: Rows) -> None:
+    controls, names = [s.bezier_points if s.type == "BEZIER" else s.points for s in curve.splines], columns(curve)
+    total = sum(map(len, controls))
+    for name in names:
+        values, start = np.ascontiguousarray(column_of(rows, names, name, total)), 0
+        for of_spline in controls:
+            _set_column(of_spline, name, values[start : start + len(of_spline)])
+            start += len(of_spline)
+
+
+def _set_column(controls: Any, name: str, values: NDArray[np.float32]) -> None:
     if controls.id_data.override_library is None:
-        controls.foreach_set("tilt", tilts)
+        controls.foreach_set(name, values)
     else:  # foreach_set has no effect on a library override
-        for control, tilt in zip(controls, tilts.tolist(), strict=True):
-            control.tilt = tilt
+        for control, value in zip(controls, values.tolist(), strict=True):
+            setattr(control, name, value)
+
+
+def set_breaks(curve: Data, breaks: bool) -> None:
+    """Makes radii a part of the rows of a curve, or not. Call it only while the curve shows its drawn shape."""
+    if bool(curve.get(BREAKS, False)) != breaks:
+        curve[BREAKS] = breaks
+        keep_drawn(curve)
 
 
 def per_point(curve: Data, name: str) -> list[NDArray[np.float64]]:
@@ -238,7 +270,7 @@ def write_handle_types(curve: Data, types: NDArray[np.int32]) -> None:
 
 
 def forget_drawn(curve: Data) -> None:
-    for name in (DRAWN, DRAWN_HANDLES, DRAWN_IN_2D, TILTED):
+    for name in (DRAWN, DRAWN_HANDLES, DRAWN_IN_2D, TILTED, BREAKS):
         if name in curve:
             del curve[name]
 

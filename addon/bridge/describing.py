@@ -13,19 +13,40 @@ import numpy as np
 from ...core import Material, Net, Rod, TendrilError
 from ...core.describe.bundle import rods_of_strands
 from ...core.errors import array
-from . import nets, points, roots
+from . import guides, nets, points, roots
 from .attachments import is_on_surface, key_of
 from .bundle import Bundle
 from .changes import constant_factors, key_of_length
-from .curves import Rows, drawn_rows, drawn_tilts, is_tilted, spline_kinds, strand_sizes
+from .curves import (
+    Rows,
+    column_of,
+    columns,
+    drawn_rows,
+    drawn_tilts,
+    is_tilted,
+    per_point,
+    spline_kinds,
+    strand_sizes,
+)
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
 from .poses import Array, metres_per_unit, pose_of
-from .rods import MATERIAL_VALUES, MATERIALS, bodies_that_move, is_net, poses_of, uses_elements
+from .rods import (
+    MATERIAL_VALUES,
+    MATERIALS,
+    bodies_that_move,
+    can_break,
+    is_net,
+    is_sag_free_possible,
+    model_of,
+    poses_of,
+    uses_elements,
+)
 from .sampling import SampledStrand
 from .shapes import (
     ALL,
     constant_radius,
+    follow_along,
     mass_along,
     radius_along,
     rest_lines,
@@ -36,6 +57,8 @@ from .shapes import (
 )
 from .strands import Polyline, SplineKind, Strand, make_strand
 from .tilts import SUPPORTED_MODES, Tilts, drawn_directors
+
+UNBREAKABLE = 1e12  # N, of rods that can only be cut
 
 
 def start_poses_of(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Array]:
@@ -70,12 +93,12 @@ def describe_rod(
         raise TendrilError("the curve", "empty", "draw at least one spline")
     longest = settings.segment_length * metres_per_unit(scene)
     if obj.type == "CURVES":
-        return _describe_hair(
-            obj, scene, poses, rows, Bundle(world[: points.count(obj.data)], strand_sizes(obj.data), longest)
-        )
+        return _describe_hair(obj, scene, poses, rows, world[: points.count(obj.data)])
     strands = _strands(kinds, world, longest)
     held = _held(obj, scene, strands, poses)
     common = _common(obj, poses, rows, held)
+    if settings.use_follow and not is_net(obj):
+        common["follow"] = tuple(follow_along(obj, strand, k) for k, strand in enumerate(strands))
     if is_net(obj):
         radii = [
             radius_along(obj, strand, k, poses[settings.uid], metres_per_unit(scene))
@@ -86,15 +109,16 @@ def describe_rod(
         kinds=kinds,
         strands=tuple(strands),
         rods=tuple(_rods_one_by_one(obj, scene, strands, poses[settings.uid], rows)),
-        model=settings.model,
+        model=model_of(obj),
         tilts=_tilts(obj, kinds, rows),
         **common,
     )
 
 
 def _describe_hair(
-    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows, bundle: Bundle
+    obj: bpy.types.Object, scene: bpy.types.Scene, poses: Mapping[str, Array], rows: Rows, world: Array
 ) -> RodDescription:
+    bundle = _bundle(obj, scene, world)
     settings, strands = obj.tendril, bundle.strands
     pose = poses[settings.uid]
     try:
@@ -102,24 +126,37 @@ def _describe_hair(
     except TendrilError:  # one by one below, so that the error names the strand
         rods = None
     if rods is None:
-        rods = _rods_one_by_one(obj, scene, strands, pose, rows)
+        rods = _rods_one_by_one(obj, scene, strands, pose, rows, bundle.numbers)
+    held = find_held(obj, strands, poses, bodies_that_move(scene) if len(settings.attachments) else (), bundle.numbers)
+    common = _common(obj, poses, rows, held)
+    if settings.use_follow:
+        strength = follow_along(obj, bundle, ALL)
+        common["follow"] = tuple(np.split(strength, np.cumsum(bundle.counts)[:-1]))
     return HairDescription(
         kinds=spline_kinds(obj.data),
         strands=(),  # the bundle moves all of them together
         rods=tuple(rods),
-        model=settings.model,
+        model=model_of(obj),
         drawn_layout=points.layout(obj.data),
         bundle=bundle,
+        children=guides.children_of(obj, scene, world, bundle),
         ends=bundle.edges,
-        count=len(bundle.points),
-        **_common(obj, poses, rows, _held(obj, scene, strands, poses)),
+        count=len(world),
+        has_attributes=points.has_attributes(obj.data),
+        **common,
     )
+
+
+def _bundle(obj: bpy.types.Object, scene: bpy.types.Scene, world: Array) -> Bundle:
+    """The strands of hair that are simulated: all that can be, or the guides among them."""
+    sizes, longest = strand_sizes(obj.data), obj.tendril.segment_length * metres_per_unit(scene)
+    return Bundle(world, sizes, longest, guides.simulated_strands(obj, world, sizes))
 
 
 def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle, pose: Array) -> list[Rod] | None:
     """All rods of hair at once; None if their section requires one at a time."""
     settings, scale = obj.tendril, metres_per_unit(scene)
-    if settings.section != "CIRCLE":
+    if settings.section != "CIRCLE" or can_break(obj):
         return None
     return rods_of_strands(
         bundle.vertices,
@@ -147,7 +184,21 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
         "surface_frames": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
         "start_length": float(poses.get(key_of_length(uid), 1.0)),
         "constant": constant_factors(obj),
+        "sag_free": obj.tendril.use_sag_free and is_sag_free_possible(obj),
+        "follow": (),
+        "follow_time": obj.tendril.follow_time,
+        "cut_at": obj.tendril.cut_at,
+        "radii": _drawn_radii(obj, rows) if obj.type == "CURVE" else None,
     }
+
+
+def _drawn_radii(obj: bpy.types.Object, rows: Rows) -> Array | None:
+    """Of the control points of a curve that can break, as they are drawn."""
+    names = columns(obj.data)
+    if "radius" not in names:
+        return None
+    total = sum(map(len, per_point(obj.data, "tilt")))
+    return column_of(rows, names, "radius", total).astype(np.float64)
 
 
 def _by_kind(held: Iterable[Held]) -> dict[str, tuple[Held, ...]]:
@@ -166,7 +217,7 @@ def _strands_of(obj: bpy.types.Object, scene: bpy.types.Scene, pose: Array) -> S
     world = world[: points.count(obj.data)]
     if obj.type == "MESH":
         return [nets.NetStrand(world, nets.edges_of(obj.data), longest)]
-    return Bundle(world, strand_sizes(obj.data), longest).strands
+    return _bundle(obj, scene, world).strands
 
 
 def _drawn(obj: bpy.types.Object) -> Rows:
@@ -210,12 +261,17 @@ def _named(number: int, count: int) -> Iterator[None]:
 
 
 def _rods_one_by_one(
-    obj: bpy.types.Object, scene: bpy.types.Scene, strands: Sequence[Polyline], pose: Array, rows: Rows
+    obj: bpy.types.Object,
+    scene: bpy.types.Scene,
+    strands: Sequence[Polyline],
+    pose: Array,
+    rows: Rows,
+    numbers: Iterable[int] | None = None,
 ) -> list[Rod]:
     """Errors name the strand."""
     lines = rest_lines(obj.tendril, metres_per_unit(scene))
     rods = []
-    for number, strand in enumerate(strands):
+    for number, strand in zip(range(len(strands)) if numbers is None else numbers, strands, strict=True):
         with _named(number, len(strands)):
             rods.append(_rod_along(obj, scene, strand, number, pose, rows, lines))
     return rods
@@ -244,7 +300,15 @@ def _rod_along(
         stiffness_scale=stiffness_along(obj, strand, number),
         density_scale=mass_along(obj, strand, number),
         director=drawn_directors(obj, strand, number, pose, rows) if obj.type == "CURVE" and flat else None,
+        **_strength(obj),
     )
+
+
+def _strength(obj: bpy.types.Object) -> dict[str, Any]:
+    """Force and moment at which a rod breaks."""
+    settings = obj.tendril
+    force = settings.break_force or (UNBREAKABLE if can_break(obj) else np.inf)
+    return {"break_force": force, "break_moment": settings.break_moment or np.inf}
 
 
 def _tilts(obj: bpy.types.Object, kinds: tuple[SplineKind, ...], rows: Rows) -> Tilts | None:
@@ -273,8 +337,7 @@ def _describe_tied(
         joined.edges,
         nets.to_segments(joined, strands, radii),
         material_of(settings),
-        break_force=settings.break_force or np.inf,
-        break_moment=settings.break_moment or np.inf,
+        **_strength(obj),
     )
     once: dict[int, Held] = {}  # tied splines share the holds of their common points
     for hold in held:
@@ -312,6 +375,8 @@ def _describe_mesh(
         vertex=strand.of_control[moved],
         ends=strand.edges,
         count=count,
+        has_attributes=points.has_attributes(obj.data),
+        edge_of=strand.edge_of if points.marks_broken(obj.data) else None,
         **_common(obj, poses, rows, _held(obj, scene, [strand], poses)),
     )
 
@@ -321,4 +386,5 @@ def material_of(settings: bpy.types.PropertyGroup) -> Material:
         material = Material.preset(MATERIALS[settings.material])
     else:
         material = Material(**{name: getattr(settings, name) for name in MATERIAL_VALUES})
-    return replace(material, swing_time=settings.swing_time, shear_modulus=None)
+    strands = material.strands * settings.hairs  # see `hairs` and `shapes.constant_radius`
+    return replace(material, swing_time=settings.swing_time, shear_modulus=None, strands=strands)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import TendrilError
 from . import points, roots
@@ -22,10 +23,14 @@ PIN_THRESHOLD = 0.5
 
 
 def find_held(
-    obj: bpy.types.Object, strands: Sequence[Polyline], poses: Mapping[str, Array], moving: Collection[bpy.types.Object]
+    obj: bpy.types.Object,
+    strands: Sequence[Polyline],
+    poses: Mapping[str, Array],
+    moving: Collection[bpy.types.Object],
+    numbers: NDArray[np.int64] | None = None,
 ) -> list[Held]:
     """All held vertices. If a vertex is held several times, attachments take precedence over pins by weight, and these over ends.
-    `moving` are the rigid bodies that move with the rods."""
+    `moving` are the rigid bodies that move with the rods; `numbers` those of the strands, if not all are simulated."""
     found: dict[tuple[int, int], Held] = {}
     settings = obj.tendril
     for number, attachment in enumerate(settings.attachments):
@@ -45,19 +50,22 @@ def find_held(
             found[index, vertex] = held
     if settings.pin_influence < RELEASE_THRESHOLD:
         return list(found.values())
-    for number, (strand, weights) in enumerate(zip(strands, pin_weights(obj), strict=False)):
+    every = list(pin_weights(obj))
+    chosen = every if numbers is None or not every else [every[k] for k in numbers]
+    for number, (strand, weights) in enumerate(zip(strands, chosen, strict=False)):
         for point in np.flatnonzero(weights >= PIN_THRESHOLD).tolist():
             _hold_if_free(found, number, strand, strand.vertex_of(point), settings.clamp_pins, settings.uid)
     if obj.type == "MESH":  # it has no ends
         return list(found.values())
-    on_surface = roots.key_of(settings.uid) in poses and settings.start_hold != "FREE"
+    on_surface = roots.key_of(settings.uid) in poses and settings.start_hold in ("PIN", "CLAMP")
     for number, strand in enumerate(strands if on_surface else []):
         if (number, 0) not in found:
             place, clamped = strand.vertices[0].copy(), settings.start_hold == "CLAMP"
-            found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), number)
+            root = number if numbers is None else int(numbers[number])
+            found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), root)
     for number, strand in enumerate(strands):
         for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
-            if hold != "FREE" and not (strand.closed and is_end):  # a closed spline has no second end
+            if hold in ("PIN", "CLAMP") and not (strand.closed and is_end):  # a closed spline has no second end
                 vertex = len(strand.vertices) - 1 if is_end else 0
                 _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
     return list(found.values())

@@ -1,5 +1,5 @@
 """Curves that define how a property varies from a rod's start to its end. Blender stores curve widgets in nodes, so a rod that uses
-profiles has a hidden node group with three of them."""
+profiles has a hidden node group with one for each property."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .poses import Array
 
-NAMES = ("Radius", "Stiffness", "Mass")
+NAMES = ("Radius", "Stiffness", "Mass", "Follow")
 SHOWN, LARGEST = 2.0, 10.0  # the initial view of the widget, in which 1 is at half height; and the largest value
 SAMPLES = 65
 

@@ -15,6 +15,7 @@ KINDS = ("CURVE", "CURVES", "MESH")  # types of objects that can be rods
 
 _of_scenes: dict[int, list[bpy.types.Object]] = {}  # by the session uid of the scene
 _of_file: list[bpy.types.Object] | None = None
+_count = 0  # of all objects in the file
 
 
 def in_scene(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -26,10 +27,17 @@ def in_scene(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def in_file() -> list[bpy.types.Object]:
-    global _of_file
+    global _of_file, _count
     if _of_file is None or not _exist(_of_file):
         _of_file = [obj for obj in bpy.data.objects if is_relevant(obj)]
+        _count = len(bpy.data.objects)
     return _of_file
+
+
+def count_in_file() -> int:
+    """Number of all objects in the file, relevant or not. Blender counts them anew each time, which takes long."""
+    in_file()
+    return _count
 
 
 def invalidate() -> None:

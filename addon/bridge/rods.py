@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import bpy
 
 from ...core import Material
-from ...core.describe.model import model_records
+from ...core.describe.model import DEFAULT_NET_MODEL, DEFAULT_ROD_MODEL, model_records
 from . import relevant, roots
-from .attachments import attached_poses
+from .animation import animated_paths
+from .attachments import RELEASE_THRESHOLD, attached_poses
 from .poses import Array, pose_of
 from .relevant import KINDS
 from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
@@ -35,6 +36,29 @@ def uses_elements(obj: bpy.types.Object) -> bool:
     """Whether the number of elements of the rod can be chosen."""
     chosen = obj.tendril.model  # empty if the model is not registered
     return not is_net(obj) and any(record.elements for record in model_records() if record.name == chosen)
+
+
+def can_break(obj: bpy.types.Object) -> bool:
+    """Whether a rod breaks by force or moment, or is cut at a keyframe."""
+    settings = obj.tendril
+    is_cut = settings.cut_influence < RELEASE_THRESHOLD or "tendril.cut_influence" in animated_paths(obj)
+    return settings.break_force > 0.0 or settings.break_moment > 0.0 or is_cut
+
+
+def model_of(obj: bpy.types.Object) -> str:
+    """The core's model of a rod object. Of the model Standard, rods that break are computed as nets of one chain."""
+    settings = obj.tendril
+    if is_net(obj):
+        return settings.net_model
+    return DEFAULT_NET_MODEL if settings.model == DEFAULT_ROD_MODEL and can_break(obj) else settings.model
+
+
+def is_sag_free_possible(obj: bpy.types.Object) -> bool:
+    """Whether the drawn shape is the rest shape, and the model can balance gravity with it."""
+    settings = obj.tendril
+    chosen = model_of(obj)
+    balances = any(record.balance for record in model_records() if record.name == chosen)
+    return balances and settings.rest_shape == "AS_DRAWN"
 
 
 def rods_in(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:

@@ -93,6 +93,8 @@ def _frames(
     out = np.zeros((len(a), 4, 4))
     along = b - a
     normal = np.cross(along, c - a)
+    if not np.all(np.abs(normal).max(axis=1, initial=0.0) > 1e-30):
+        raise TendrilError("the surface", surface.name, "it has collapsed under the roots: give it a scale above zero")
     across = np.cross(normal, along)
     for column, vectors in enumerate((along, across, normal)):
         out[:, :3, column] = vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-30)[:, None]

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Scene, TendrilError
-from ...core.describe.model import model_record
 from . import roots
 from .attachments import settings_of_attachments
 from .changes import (
@@ -54,6 +53,7 @@ class Part:
     first_rod: int  # id in the core's scene; the ids of its rods are consecutive
     holds: tuple[int, ...]  # ids of `described.held`, then of `described.riding`
     ties: tuple[int, ...]  # ids of `described.pulling`
+    goals: tuple[int, ...] = ()  # ids of the goals of its rods
 
     @cached_property
     def ids(self) -> range:
@@ -92,7 +92,7 @@ class SceneDescription:
     fields: tuple[object, ...]  # settings of force fields that are not animated
     watched: tuple[str, ...]  # keys of animated inputs, see `changes.watched_states`
     bodies: BodiesDescription | None = None  # if rods act on rigid bodies
-    contact: str = "coulomb"  # name of the contact solver in the core
+    time_scale: float | None = 1.0  # None if it may be animated
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -109,12 +109,18 @@ class SceneDescription:
     def signature(self) -> tuple[object, ...]:
         """Equal for equal simulations. Animated inputs are not part of it."""
         kinds = tuple(
-            (uid, part.described.kinds, part.described.constant, tuple(one.body for one in part.described.riding))
+            (
+                uid,
+                part.described.kinds,
+                part.described.constant,
+                part.described.identity,
+                tuple(one.body for one in part.described.riding),
+            )
             for uid, part in self.parts.items()
         )
         bodies = None if self.bodies is None else self.bodies.signature
-        times = self.first_frame, self.frame_rate, self.substeps
-        return self.scene.fingerprint(), kinds, *times, self.fields, bodies, self.contact
+        times = self.first_frame, self.frame_rate, self.substeps, self.time_scale
+        return self.scene.fingerprint(), kinds, *times, self.fields, bodies
 
 
 def describe_scene(
@@ -143,10 +149,6 @@ def describe_scene(
     frame_rate = scene.render.fps / scene.render.fps_base
     described_objects = [objects[uid] for uid in rods]
     parts = {uid: _add(core_scene, described, numbers, bodies) for uid, described in rods.items()}
-    solvers = [model_record(entry.model).contact_solvers for entry in core_scene.entries]
-    if shared.contact != "coulomb" and (bodies or any(shared.contact not in names for names in solvers)):
-        cure = "choose Exact, or make all rods of the scene clothoids and let them move no rigid bodies"
-        raise TendrilError("Contact", "Hair", cure)
     description = SceneDescription(
         scene=core_scene,
         parts=parts,
@@ -156,7 +158,7 @@ def describe_scene(
         frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
-        contact=shared.contact,
+        time_scale=shared.time_scale if has_constant_environment(scene) else None,
         fields=settings_of_fields(scene, described_objects),
         watched=(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
@@ -169,7 +171,8 @@ def describe_scene(
 
 
 def first_frame_of(scene: bpy.types.Scene) -> int:
-    return scene.tendril.cache_start if scene.tendril.use_own_range else scene.frame_start
+    shared = scene.tendril
+    return shared.cache_start if shared.use_own_range else scene.frame_start - shared.pre_roll
 
 
 def last_frame_of(scene: bpy.types.Scene) -> float:
@@ -189,18 +192,31 @@ def require_saved(path: Path | None) -> Path:
     return path
 
 
-def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object]) -> tuple[object, ...]:
-    """All settings that affect the simulation. Fast enough to be called when a panel is drawn."""
+# What the parts of `settings_of` are called.
+SETTINGS = (
+    "settings of the simulation",
+    "force fields",
+    "colliders",
+    "rigid bodies",
+    "units",
+    "frame range or rate",
+    "settings of rods",
+)
+
+
+def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], live: bool = True) -> tuple[object, ...]:
+    """All settings that affect the simulation; without `live`, only those that a running simulation can't take over. Fast enough to
+    be called when a panel is drawn."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.rod_contact, shared.contact, pushes(scene), *_environment_settings(scene)),
+        (shared.substeps, shared.rod_contact, pushes(scene), *(_environment_settings(scene) if live else ())),
         settings_of_fields(scene, rods.values()),
         settings_of_colliders(scene),
         settings_of_bodies(scene),
         (units.system, units.scale_length),
         (first_frame_of(scene), render.fps, render.fps_base),
         tuple(
-            (uid, *_settings_of_rod(obj.tendril), constant_factors(obj), settings_of_attachments(obj))
+            (uid, *_settings_of_rod(obj.tendril), constant_factors(obj) if live else (), settings_of_attachments(obj))
             for uid, obj in rods.items()
         ),
     )
@@ -226,8 +242,12 @@ def hold_targets(
 
 def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bodies: BodiesDescription | None) -> Part:
     elements = described.elements or None
+    clamped = {held.strand for held in described.held if held.clamped} if described.sag_free else ()
     ids = [
-        scene.add(rod, model=described.model, friction=described.friction, elements=elements) for rod in described.rods
+        scene.add(
+            rod, model=described.model, friction=described.friction, elements=elements, sag_free=number in clamped
+        )
+        for number, rod in enumerate(described.rods)
     ]
     holds = []
     for held in described.held:
@@ -242,7 +262,10 @@ def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bo
             hold = scene.clamp if held.clamped else scene.pin
             path = bodies.movers[held.body].rider(held.place, held.clamped)
             holds.append(hold(ids[held.strand], held.vertex, path=path))
-    return Part(described, ids[0], tuple(holds), tuple(ties))
+    goals = [
+        scene.follow(rod, strength, described.follow_time) for rod, strength in zip(ids, described.follow, strict=False)
+    ]
+    return Part(described, ids[0], tuple(holds), tuple(ties), tuple(goals))
 
 
 def _environment_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
@@ -251,13 +274,22 @@ def _environment_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
     shared = scene.tendril
     return (
         (scene.use_gravity, *scene.gravity[:], shared.gravity_weight),
-        (shared.air_density, shared.drag, *shared.wind),
+        (shared.air_density, shared.drag, *shared.wind, shared.time_scale),
     )
 
 
 # Settings of a rod that are compared in another way than by their values: what a preset sets (only custom values count), curves of
 # profiles, attachments and force fields (see their modules), and factors, which may be animated.
-_COMPARED_ELSEWHERE = {*MATERIAL_VALUES, "use_profiles", "attachments", "field_collection", *FACTORS}
+# The look changes no frame.
+_COMPARED_ELSEWHERE = {
+    *MATERIAL_VALUES,
+    "use_profiles",
+    "attachments",
+    "field_collection",
+    "look",
+    "cut_influence",
+    *FACTORS,
+}
 
 
 def _settings_of_rod(rod: bpy.types.PropertyGroup) -> tuple[object, ...]:

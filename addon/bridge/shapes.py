@@ -25,8 +25,9 @@ EDGES_PER_TURN = 6
 
 
 def constant_radius(settings: bpy.types.PropertyGroup, scale: float) -> float:
-    """In metres, for rods whose radius is constant."""
-    return float(settings.radius * scale)
+    """In metres, for rods whose radius is constant. A lock of k hairs has k times the cross-section of one; `material_of` makes it
+    a bundle of k fibres, so that it is k times as stiff as one hair."""
+    return float(settings.radius * scale * math.sqrt(settings.hairs))
 
 
 def section_of(settings: bpy.types.PropertyGroup, scale: float) -> Circle | Ellipse | Rectangle:
@@ -48,14 +49,16 @@ def radius_along(
     factors = np.maximum(factors, MIN_RADIUS)
     if settings.radius_from == "GIVEN":
         return constant_radius(settings, scale) * factors
-    size = float(np.cbrt(abs(np.linalg.det(pose[:3, :3])))) * factors
+    size = float(np.cbrt(abs(np.linalg.det(pose[:3, :3])))) * math.sqrt(settings.hairs) * factors
     if obj.type == "CURVES":
         radii = of_strand(obj, "radius", number)
         if radii is None:
-            raise TendrilError("the radius of the hair", None, "give its points a radius, or set Thickness to Given")
+            raise TendrilError("the radius of the hair", None, "give its points a radius, or set Thickness Is to Given")
         return size * _tapered(obj, strand.along(radii))
     if obj.data.bevel_depth <= 0.0:
-        raise TendrilError("the bevel depth", obj.data.bevel_depth, "give the curve a bevel, or set Thickness to Given")
+        raise TendrilError(
+            "the bevel depth", obj.data.bevel_depth, "give the curve a bevel, or set Thickness Is to Given"
+        )
     return size * obj.data.bevel_depth * _tapered(obj, strand.along(per_point(obj.data, "radius")[number]))
 
 
@@ -63,7 +66,7 @@ def _tapered(obj: bpy.types.Object, radii: Array) -> Array:
     """Radii bounded below: tips are often drawn with radius zero, which a rod can't have."""
     thickest = float(radii.max())
     if not thickest > 0.0:
-        cure = "make them thicker, or set Thickness to Given"
+        cure = "make them thicker, or set Thickness Is to Given"
         raise TendrilError(f"the radius of the points of {obj.name}", thickest, cure)
     return np.maximum(radii, MIN_RADIUS * thickest)
 
@@ -72,7 +75,7 @@ def stiffness_along(obj: bpy.types.Object, strand: Polyline | Bundle, number: in
     """Factors on the bending and twisting stiffness at each vertex."""
     settings, way = obj.tendril, _relative_arc_length(strand)
     factors = 1.0 + (settings.stiffness_at_end - 1.0) * way
-    factors = factors * profiles.along(settings, "Stiffness", way)
+    factors = factors * profiles.along(settings, "Stiffness", way) * _random(settings, strand, number)
     return factors * _painted(obj, strand, number, settings.stiffness_by_weight, settings.stiffness_group)
 
 
@@ -83,6 +86,24 @@ def mass_along(obj: bpy.types.Object, strand: Polyline | Bundle, number: int) ->
     return np.maximum(
         factors * _painted(obj, strand, number, settings.mass_by_weight, settings.mass_group), MIN_STIFFNESS
     )
+
+
+def _random(settings: bpy.types.PropertyGroup, strand: Polyline | Bundle, number: int) -> Array | float:
+    """A random factor for each strand, which depends on the seed and the number of the strand alone."""
+    if settings.stiffness_random == 0.0:
+        return 1.0
+    numbers = strand.numbers if isinstance(strand, Bundle) else np.array([number])
+    uniform = np.random.default_rng(settings.random_seed).uniform(-1.0, 1.0, int(numbers.max()) + 1)[numbers]
+    factors = np.maximum(1.0 + settings.stiffness_random * uniform, MIN_STIFFNESS)
+    return np.repeat(factors, strand.counts) if isinstance(strand, Bundle) else float(factors[0])
+
+
+def follow_along(obj: bpy.types.Object, strand: Polyline | Bundle, number: int) -> Array:
+    """Strength of the pull to the drawn shape at each vertex."""
+    settings, way = obj.tendril, _relative_arc_length(strand)
+    factors = 1.0 + (settings.follow_at_end - 1.0) * way
+    factors = factors * profiles.along(settings, "Follow", way)
+    return factors * _painted(obj, strand, number, settings.follow_by_weight, settings.follow_group)
 
 
 def _painted(
@@ -142,7 +163,7 @@ def rest_shape(
     if settings.rest_shape == "STRAIGHT":
         return "straight"
     if isinstance(strand, Bundle):
-        each = enumerate(strand.strands)
+        each = zip(strand.numbers.tolist(), strand.strands, strict=True)
         return np.concatenate([rest_shape(settings, one, k, scale, lines) for k, one in each])
     if settings.rest_shape == "OBJECT":
         return _shape_of(settings.rest_object.name, lines, strand, number)

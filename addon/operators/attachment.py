@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..bridge.attachments import end_attachment
 from ..bridge.rods import is_rod
 
 
@@ -44,7 +45,11 @@ class TENDRIL_OT_attachment_remove(_RodOperator, bpy.types.Operator):
         if not 0 <= rod.active_attachment < len(rod.attachments):
             self.report({"ERROR"}, "No attachment is selected: select one in the list")
             return {"CANCELLED"}
+        where = rod.attachments[rod.active_attachment].where
         rod.attachments.remove(rod.active_attachment)
+        for end, hold in (("START", "start_hold"), ("END", "end_hold")):
+            if where == end and getattr(rod, hold) == "ATTACH" and end_attachment(rod, end) is None:
+                setattr(rod, hold, "PIN")
         rod.active_attachment = max(0, min(rod.active_attachment, len(rod.attachments) - 1))
         return {"FINISHED"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import bpy
+from bpy.props import IntProperty
 
 from ...core import TendrilError
 from .. import memory
@@ -67,6 +68,20 @@ class TENDRIL_OT_cache_delete(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class TENDRIL_OT_go_to_frame(bpy.types.Operator):
+    """Go to the frame from which the rods can be simulated"""
+
+    bl_idname = "tendril.go_to_frame"
+    bl_label = "Go to Frame"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    frame: IntProperty(name="Frame", description="Frame of the scene to go to")
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        context.scene.frame_set(self.frame)
+        return {"FINISHED"}
+
+
 class TENDRIL_OT_select_affected(bpy.types.Operator):
     """Select the rods whose motion is inaccurate at the current frame, or in any frame"""
 
@@ -86,4 +101,10 @@ class TENDRIL_OT_select_affected(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TENDRIL_OT_select_affected, TENDRIL_OT_calculate, TENDRIL_OT_resume, TENDRIL_OT_cache_delete)
+CLASSES = (
+    TENDRIL_OT_go_to_frame,
+    TENDRIL_OT_select_affected,
+    TENDRIL_OT_calculate,
+    TENDRIL_OT_resume,
+    TENDRIL_OT_cache_delete,
+)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
+from mathutils import Vector
 
 from ..bridge.colliders import with_collision_physics
+from ..bridge.rods import rods_in
 
 COLLECTION = "Rod Colliders"
+GROUND_SIZE = 5.0  # half width of a new ground, divided by the size of the rods
+HEIGHT = 0.1  # of rods above z = 0, divided by their size, from which on the ground is placed there
 
 
 class TENDRIL_OT_collider_add(bpy.types.Operator):
@@ -38,6 +43,37 @@ class TENDRIL_OT_collider_add(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class TENDRIL_OT_ground_add(bpy.types.Operator):
+    """Add a large plane below the rods of the scene, which they collide with"""
+
+    bl_idname = "tendril.ground_add"
+    bl_label = "Add Ground"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        rod = context.active_object
+        found = list(rods_in(context.scene.objects))
+        if not found:
+            self.report({"ERROR"}, "The scene has no rod: add one first")
+            return {"CANCELLED"}
+        context.view_layer.update()
+        corners = np.array([obj.matrix_world @ Vector(corner) for obj in found for corner in obj.bound_box])
+        size = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
+        lowest = float(corners[:, 2].min())
+        ground = bpy.data.meshes.new("Ground")
+        half = GROUND_SIZE * size
+        ground.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
+        obj = bpy.data.objects.new("Ground", ground)
+        # Where people expect it; or as far below rods that lie there as they can hang down.
+        obj.location = (*corners.mean(axis=0)[:2], 0.0 if lowest > HEIGHT * size else lowest - size)
+        context.scene.collection.objects.link(obj)
+        with context.temp_override(active_object=obj):
+            done = bpy.ops.tendril.collider_add()
+        if rod is not None:
+            context.view_layer.objects.active = rod
+        return done
+
+
 class TENDRIL_OT_collider_remove(bpy.types.Operator):
     """Make rods pass through the active mesh, by removing it from the collider collection of the scene"""
 
@@ -56,4 +92,4 @@ class TENDRIL_OT_collider_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TENDRIL_OT_collider_add, TENDRIL_OT_collider_remove)
+CLASSES = (TENDRIL_OT_collider_add, TENDRIL_OT_ground_add, TENDRIL_OT_collider_remove)

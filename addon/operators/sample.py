@@ -53,7 +53,6 @@ class TENDRIL_MT_samples(bpy.types.Menu):
 
 def draw_menu(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
     """Appends the samples to Blender's Add menu."""
-    self.layout.separator()
     self.layout.menu(TENDRIL_MT_samples.bl_idname, icon="OUTLINER_DATA_CURVES")
 
 

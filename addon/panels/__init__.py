@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import bpy
 
-from . import cache, collisions, holds, overlay, rod, simulation
+from . import cache, collisions, follow, guides, holds, overlay, rod, simulation, variants
 from .add_button import draw_add_button
 
 # Blender shows sub-panels in the order of registration.
-_CLASSES = (*rod.CLASSES, *holds.CLASSES, *collisions.CLASSES, *simulation.CLASSES, *cache.CLASSES, *overlay.CLASSES)
+_CLASSES = (
+    *rod.CLASSES,
+    *guides.CLASSES,
+    *follow.CLASSES,
+    *holds.CLASSES,
+    *collisions.CLASSES,
+    *simulation.CLASSES,
+    *cache.CLASSES,
+    *variants.CLASSES,
+    *overlay.CLASSES,
+)
 
 
 def register() -> None:

@@ -23,3 +23,5 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.operator("tendril.rod_remove", text=name, icon="X")
     else:
         self.layout.operator("tendril.rod_add", text=name, icon="OUTLINER_DATA_CURVES")
+        if obj.type == "CURVES":
+            self.layout.operator("tendril.simulate_guides", icon="OUTLINER_OB_CURVES")

@@ -12,13 +12,10 @@ from .base import RodPanel, draw_message
 class TENDRIL_PT_collisions(RodPanel, bpy.types.Panel):
     bl_label = "Collisions"
     bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.prop(context.object.tendril, "friction")
-        layout.label(text="Shared by all rods of the scene")
-        layout.prop(context.scene.tendril, "rod_contact")
-        layout.prop(context.scene.tendril, "contact")
-        layout.prop(context.scene.tendril, "colliders")
         if context.scene.rigidbody_world is not None:
             layout.prop(context.scene.tendril, "use_rigid_bodies")
             if context.scene.tendril.use_rigid_bodies:

@@ -10,18 +10,14 @@ from .base import RodPanel
 class TENDRIL_PT_ends(RodPanel, bpy.types.Panel):
     bl_label = "Pins"
     bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         rod = context.object.tendril
         obj = context.object
-        if obj.type != "MESH":
-            layout.prop(rod, "start_hold")
-            layout.prop(rod, "end_hold")
         if obj.type == "CURVE":
             layout.prop(rod, "pin_by_weight")
-        elif obj.type == "MESH":
-            layout.prop_search(rod, "pin_group", obj, "vertex_groups")
-        else:
+        elif obj.type == "CURVES":
             layout.prop_search(rod, "pin_group", obj.data, "attributes")
         if rod.pin_by_weight or rod.pin_group:
             layout.prop(rod, "clamp_pins")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .. import memory
+from .. import memory, pace
 from ..overlay.snapshots import snapshot_of
 from .base import RodPanel, draw_message
 
@@ -16,7 +16,18 @@ def statistics_rows(scene: bpy.types.Scene, uid: str) -> list[tuple[str, str]]:
         return []
     statistics = snapshot.statistics
     tension = "not available for this model" if statistics.tension is None else f"{statistics.tension:.4g} N"
+    playing = pace.pace_of(scene)
+    pace_rows = (
+        [
+            ("Frames per Second", f"{playing.rate:.3g}"),
+            ("Solver", f"{1e3 * playing.solver:.3g} ms a frame"),
+            ("Blender", f"{1e3 * playing.blender:.3g} ms a frame"),
+        ]
+        if playing is not None
+        else []
+    )
     return [
+        *pace_rows,
         ("Length", f"{statistics.length:.5g} m"),
         ("Stretch", f"{100.0 * statistics.stretch:.3g} %"),
         ("Elastic Energy", f"{statistics.elastic:.4g} J"),

@@ -11,6 +11,7 @@ from .base import RodPanel
 class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
     bl_label = "Simulation"
     bl_parent_id = "TENDRIL_PT_rod"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         shared = context.scene.tendril
@@ -18,6 +19,7 @@ class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
         layout.prop(shared, "substeps")
         animated = layout.column()
         animated.use_property_decorate = True
+        animated.prop(shared, "time_scale")
         animated.prop(shared, "air_density")
         animated.prop(shared, "wind")
         animated.prop(shared, "drag")

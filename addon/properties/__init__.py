@@ -9,10 +9,10 @@ import inspect
 import bpy
 
 from .. import participants
-from . import attachment, body, collider, rod, scene
+from . import attachment, body, collider, rod, scene, variants
 
-_CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES)
-_MODULES = (rod, scene, collider, body)
+_CLASSES = (*attachment.CLASSES, *rod.CLASSES, *scene.CLASSES, *collider.CLASSES, *body.CLASSES, *variants.CLASSES)
+_MODULES = (rod, scene, collider, body, variants)
 
 
 def register() -> None:

@@ -40,6 +40,20 @@ class CacheSettings:
     cache_end: IntProperty(
         name="End", description="Last frame of the simulation. Later frames show this one", default=250
     )
+    pre_roll: IntProperty(
+        name="Pre-Roll",
+        description="Frames that are simulated before the first frame of the scene, so that rods have come to rest there. Higher "
+        "values settle more",
+        default=0,
+        min=0,
+        max=100_000,
+        soft_max=250,
+    )
+    auto_restart: BoolProperty(
+        name="Auto Restart",
+        description="During playback, go back to the start frame when a setting changes that can't take effect in the next frame. "
+        "Stiffness, damping, gravity and wind can",
+    )
     use_disk_cache: BoolProperty(
         name="Disk Cache",
         description="Write simulated frames to a folder next to the .blend file, so that they are available after reopening it",

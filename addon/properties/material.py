@@ -1,5 +1,7 @@
 """Material settings of a rod."""
 
+from typing import Any
+
 import bpy
 from bpy.props import EnumProperty
 
@@ -25,6 +27,31 @@ def _copy_preset_values(self: bpy.types.PropertyGroup, _context: bpy.types.Conte
             setattr(self, name, getattr(material, name))
 
 
+def _modulus_in(unit: float, name: str) -> Any:
+    """A view of Young's modulus in multiples of a Pa, for values that people can read."""
+
+    def shown(self: bpy.types.PropertyGroup) -> float:
+        return self.young_modulus / unit
+
+    def store(self: bpy.types.PropertyGroup, value: float) -> None:
+        self.young_modulus = value * unit
+
+    return number(
+        f"Young's Modulus ({name})",
+        "Stiffness of the material: rubber 2 MPa, nylon 3 GPa, steel 200 GPa. Higher values resist stretching, bending and "
+        "twisting more",
+        5e8 / unit,
+        1e2 / unit,
+        1e13 / unit,
+        3e11 / unit,
+        precision=3,
+        step=10,
+        get=shown,
+        set=store,
+        options={"SKIP_SAVE"},
+    )
+
+
 class MaterialSettings:
     material: EnumProperty(
         name="Material", description="Material of the rod", items=_MATERIALS, update=_copy_preset_values
@@ -41,6 +68,8 @@ class MaterialSettings:
         precision=0,
         step=100_000_000,
     )
+    young_mpa: _modulus_in(1e6, "MPa")
+    young_gpa: _modulus_in(1e9, "GPa")
     poisson_ratio: number(
         "Poisson's Ratio",
         "Ratio of transverse contraction to extension: cork 0, metals 0.3, rubber 0.5. Higher values reduce the torsional "
@@ -65,7 +94,7 @@ class MaterialSettings:
         step=1000,
     )
     swing_time: number(
-        "Damping: Swing Lasts",
+        "Swing Lasts",
         "How long the rod swings: the time in which friction within it makes a swing ten times smaller, in still air and in "
         "vacuum. Zero disables this friction. Each material sets its own value",
         30.0,
@@ -88,8 +117,8 @@ class MaterialSettings:
         subtype="TIME_ABSOLUTE",
     )
     strands: number(
-        "Strands",
-        "Number of fibres that slide on each other; 1 is a solid rod. Higher values divide the bending and torsional "
+        "Yarns",
+        "Number of yarns or fibres that slide on each other; 1 is a solid rod. Higher values divide the bending and torsional "
         "stiffness, not the axial stiffness",
         200.0,
         1.0,

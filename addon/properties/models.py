@@ -27,13 +27,20 @@ def net_models(_rod: Any, _context: bpy.types.Context | None) -> list[Item]:
 
 @functools.cache  # Blender keeps no reference to the strings
 def _items(records: tuple[ModelRecord, ...]) -> tuple[list[Item], list[Item]]:
-    rods = [(one.name, one.label, one.description, "NONE", _number(one)) for one in records if one.rod_menu]
-    nets = [
-        (one.name, one.net_label or one.label, one.net_description or one.description, "NONE", _number(one))
+    rods = {one: (one.name, one.label, one.description, "NONE", _number(one)) for one in records if one.rod_menu}
+    nets = {
+        one: (one.name, one.net_label or one.label, one.net_description or one.description, "NONE", _number(one))
         for one in records
         if one.nets
-    ]
-    return rods, nets
+    }
+    return _with_heading(rods), _with_heading(nets)
+
+
+def _with_heading(found: dict[ModelRecord, Item]) -> list[Item]:
+    """Models for research come last, below a heading: an item without an identifier."""
+    research = [item for record, item in found.items() if not record.production]
+    heading: list[Item] = [("", "Research", "", "NONE", -1)] if research else []
+    return [*(item for record, item in found.items() if record.production), *heading, *research]
 
 
 def _number(record: ModelRecord) -> int:

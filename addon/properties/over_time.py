@@ -3,19 +3,24 @@
 from .kinds import factor, number
 
 
-def _animated_factor(name: str, description: str, least: float, largest: float) -> object:
-    return number(name, description, 1.0, least, largest, 10.0, soft_min=0.0, precision=3, step=1)
+def _animated_factor(name: str, description: str, least: float, largest: float, shown: float = 10.0) -> object:
+    return number(name, description, 1.0, least, largest, shown, soft_min=0.0, precision=2, step=1)
 
 
 class OverTimeSettings:
     stiffness_factor: _animated_factor(
-        "Stiffness", "Factor for the bending and torsional stiffness. Higher values make the rod stiffer", 1e-4, 1e4
+        "Stiffness",
+        "Bending and torsional stiffness relative to the type: 1 is that of the type. Higher values make the rod stiffer",
+        1e-4,
+        1e4,
+        4.0,
     )
     damping_factor: _animated_factor(
         "Damping",
-        "Factor for the damping of the material. Higher values make swings and vibrations end sooner",
+        "Damping relative to the type: 1 is that of the type. Higher values make swings and vibrations end sooner",
         0.0,
         1e4,
+        4.0,
     )
     length_factor: _animated_factor(
         "Growth",

@@ -5,18 +5,24 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, 
 
 from .. import participants
 from .fields import OwnFieldSettings
+from .follow import FollowSettings
+from .guides import GuideSettings
 from .holds import HoldSettings
 from .material import MaterialSettings
 from .models import rod_models
 from .net import NetSettings
 from .over_time import OverTimeSettings
 from .shape import ShapeSettings
+from .type import TypeSettings
 
 
 class TendrilRod(
+    TypeSettings,
     MaterialSettings,
     ShapeSettings,
     NetSettings,
+    FollowSettings,
+    GuideSettings,
     HoldSettings,
     OverTimeSettings,
     OwnFieldSettings,
@@ -40,10 +46,12 @@ class TendrilRod(
     baked: BoolProperty(
         description="The motion is baked to shape keys", options={"HIDDEN"}, update=participants.invalidate_on_update
     )
-    model: EnumProperty(name="Model", description="Mechanical model of the rod", items=rod_models)
+    model: EnumProperty(
+        name="Model", description="How the rod is computed. Standard suits nearly all rods", items=rod_models
+    )
     elements: IntProperty(
         name="Elements",
-        description="Number of clothoid elements. Higher values follow the drawn curve more closely and are slower, zero "
+        description="Number of curved elements. Higher values follow the drawn curve more closely and are slower, zero "
         "chooses the number automatically",
         default=0,
         min=0,

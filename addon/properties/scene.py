@@ -1,7 +1,7 @@
 """Simulation settings shared by all rods of a scene."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, PointerProperty
 
 from .cache import CacheSettings
 from .fields import FieldSettings
@@ -13,25 +13,12 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
     """Simulation settings shared by all rods of a scene"""
 
     rod_contact: BoolProperty(
-        name="Rods Collide",
+        name="Itself and Rods",
         description="Detect contact between rods and of each rod with itself. It is always enabled if the scene has colliders",
         default=False,
     )
-    contact: EnumProperty(
-        name="Contact",
-        description="Solver for the contact forces between rods, and between rods and colliders",
-        items=(
-            ("coulomb", "Exact", "Accurate to a thousandth of the radius. It supports all models and rigid bodies"),
-            (
-                "gauss-seidel",
-                "Hair",
-                "Accurate to a tenth of the thickness and many times faster for hundreds of strands in contact. It "
-                "requires that all rods are clothoids and that rods move no rigid bodies",
-            ),
-        ),
-    )
     colliders: PointerProperty(
-        name="Colliders",
+        name="Collides With",
         description="Collection of the meshes that rods collide with; they may move and deform. If empty, rods collide with all "
         "meshes that have Collision physics",
         type=bpy.types.Collection,
@@ -55,6 +42,18 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
         min=1,
         max=1000,
         soft_max=50,
+    )
+    time_scale: number(
+        "Time Scale",
+        "Simulated time per time of the scene. Lower values are slow motion: rods move more slowly, while objects follow their "
+        "keyframes",
+        1.0,
+        0.001,
+        100.0,
+        10.0,
+        soft_min=0.01,
+        precision=3,
+        step=1,
     )
     air_density: number(
         "Air Density (kg/m³)",

@@ -1,8 +1,9 @@
 """Settings of the cross-section, the rest shape and the variation along a rod."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
+from .. import looks, participants
 from ..bridge import curves, points, profiles, tilts
 from .kinds import distance, number
 
@@ -29,6 +30,11 @@ def _show_twist(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> N
     tilts.enable_where_visible(self.id_data)
 
 
+def _show_thickness(self: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    looks.update_thickness(self.id_data)
+    participants.invalidate_on_update(self, context)
+
+
 def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     data = self.id_data.data
     if points.are_in(data):
@@ -37,8 +43,8 @@ def _set_attributes(self: bpy.types.PropertyGroup, _context: bpy.types.Context) 
 
 class ShapeSettings:
     radius_from: EnumProperty(
-        name="Thickness",
-        description="Source of the radius",
+        name="Thickness Is",
+        description="Source of the thickness",
         items=[
             ("GIVEN", "Given", "Constant radius along the rod"),
             ("CURVE", "From Curve", "Bevel depth of the curve times the radius of each point, or the radius of hair"),
@@ -82,6 +88,16 @@ class ShapeSettings:
         0.5,
         min=1e-6,
         soft_min=1e-4,
+        update=_show_thickness,
+    )
+    hairs: IntProperty(
+        name="Hairs per Strand",
+        description="Number of hairs, each with the given radius, that a simulated strand stands for. Weight and stiffness grow in "
+        "proportion to it, and the radius for contact is that of the whole lock",
+        default=1,
+        min=1,
+        max=1_000_000,
+        soft_max=1000,
     )
     rest_shape: EnumProperty(
         name="Rest Shape",
@@ -92,6 +108,11 @@ class ShapeSettings:
             ("CURLY", "Curly", "The rest shape is a helix, and the drawn shape is its extended state: curly hair"),
             ("OBJECT", "Another Object", "The rest shape and the rest length are those of another object"),
         ],
+    )
+    use_sag_free: BoolProperty(
+        name="Sag-Free",
+        description="The drawn shape is in equilibrium under gravity: nothing moves until something moves the rod, and it returns "
+        "to the drawn shape. The start must be clamped",
     )
     rest_object: PointerProperty(
         name="Object",
@@ -121,6 +142,17 @@ class ShapeSettings:
         precision=3,
         step=1,
     )
+    stiffness_random: number(
+        "Random Stiffness",
+        "Random variation of the stiffness from strand to strand: 0.3 is 30 per cent more or less. Strands then move out of step",
+        0.0,
+        0.0,
+        1.0,
+        1.0,
+        precision=2,
+        step=1,
+    )
+    random_seed: IntProperty(name="Seed", description="Another value gives other random numbers", default=0, min=0)
     stiffness_by_weight: BoolProperty(
         name="Stiffness by Weight",
         description="Multiply the stiffness at each control point by its goal weight, at least 0.001. Set the goal weight "
@@ -157,7 +189,8 @@ class ShapeSettings:
         update=_set_tilted,
     )
     use_attributes: BoolProperty(
-        name="Tension and Twist",
-        description='Store the point attributes "tension" (N) and "twist" (rad/m) for shaders and geometry nodes',
+        name="Attributes",
+        description='Store the point attributes "tension" (N) and "twist" (rad/m), and of hair also "velocity" for motion blur, '
+        '"custom_normal" (the material frame) and "given_up" (1 where the solver failed), for shaders and geometry nodes',
         update=_set_attributes,
     )

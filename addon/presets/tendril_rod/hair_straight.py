@@ -1,11 +1,14 @@
 import bpy
 
 rod = bpy.context.object.tendril
+rod.rod_type = "HAIR"
 rod.material = "HUMAN_HAIR"
 rod.radius_from = "GIVEN"
 rod.radius = 4e-05
+rod.hairs = 1
 rod.section = "CIRCLE"
 rod.rest_shape = "AS_DRAWN"
+rod.use_sag_free = True
 rod.stiffness_at_end = 1.0
 rod.stiffness_by_weight = False
 rod.friction = 0.3
