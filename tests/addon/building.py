@@ -52,7 +52,7 @@ def make_rod(*splines, name="Rope", **settings):
     obj = make_curve(*splines, name=name)
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     return obj
 
 

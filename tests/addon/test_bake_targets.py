@@ -78,7 +78,7 @@ def test_every_third_frame_has_a_key_and_the_last():
 def test_a_tolerance_drops_keys_and_keeps_to_what_is_seen(scale):
     obj = make_curve(("POLY", line(8) / scale))
     obj.scale = (scale, scale, scale)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     scene = bpy.context.scene
     scene.frame_end, scene.tendril.key_tolerance, scene.tendril.drag = 40, 0.01, 8.0
     shown = play(obj, 40)
@@ -191,7 +191,7 @@ def test_an_exported_file_holds_every_frame_exactly(saved, target):
         obj.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
     bpy.context.scene.render.fps = 30
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     shown = play(obj, LAST)
     data_before = {kind: len(getattr(bpy.data, kind)) for kind in ("objects", "scenes", "actions", "hair_curves")}
     assert bake_to(target) == {"FINISHED"}
@@ -266,7 +266,7 @@ def test_a_net_is_exported_as_its_mesh_or_without_faces_along_its_edges(saved, t
         obj.location.x = x
         obj.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     shown = play(obj, LAST)
     data_before = {
         kind: len(getattr(bpy.data, kind)) for kind in ("objects", "scenes", "actions", "hair_curves", "meshes")

@@ -315,20 +315,3 @@ def test_a_collider_that_is_deleted_on_the_way_stays_until_the_start_and_is_told
     assert "outdated" in memory.info(bpy.context.scene)
     bpy.context.scene.frame_set(1)
     assert play(rope, 30, first=2)[30][:, 2].min() < -1.0
-
-
-def test_clothoids_may_collide_in_the_quick_way_of_hair_and_are_baked_as_they_played():
-    scene = bpy.context.scene
-    scene.tendril.contact, scene.frame_end = "gauss-seidel", 16
-    make_mesh(at=(0, 0, -0.2))
-    strand = free_rod(straight())
-    scene.frame_set(2)
-    assert "Exact" in status(strand)  # it is no clothoid
-    strand.tendril.model = "clothoid"
-    shown = play(strand, 16)
-    assert memory.simulation_of(scene).contact == "gauss-seidel"
-    lowest = min(rows[:, 2].min() for rows in shown.values())
-    assert -0.2 + 0.9 * RADIUS < lowest < -0.2 + 1.1 * RADIUS
-    assert bpy.ops.tendril.bake() == {"FINISHED"}
-    for number, rows in enumerate(key_rows(strand), start=1):
-        np.testing.assert_array_equal(rows, shown[number])

@@ -16,7 +16,7 @@ def older(tmp_path, monkeypatch):
     """A second package from the same sources, with an older version in its manifest."""
     copy = tmp_path / "older_tendril"
     copy.mkdir()
-    for name in ("__init__.py", "addon", "core", "sample_scenes"):
+    for name in ("__init__.py", "addon", "core", "sample_scenes", "sweep"):
         (copy / name).symlink_to(ROOT / name)
     monkeypatch.syspath_prepend(tmp_path)
     package = importlib.import_module("older_tendril")

@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from tendril.addon import edits, memory
 from tendril.addon.bridge.curves import read_rows, write_rows
 from tendril.tests.addon.building import MIXED, activate, line, make_curve, make_mesh, make_rod, play, status
 from tendril.tests.addon.test_hair import make_hair
@@ -70,7 +71,7 @@ def test_subdividing_in_the_middle_divides_the_drawn_shape():
 def test_a_net_of_a_mesh_is_edited_in_its_drawn_shape():
     obj = make_mesh(at=(0, 0, 0), collide=False, cuts=4)
     activate(obj)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     drawn = read_rows(obj.data)
     for number in range(1, LAST + 1):
         bpy.context.scene.frame_set(number)
@@ -215,6 +216,42 @@ def test_an_applied_modifier_changes_the_drawn_shape():
     after = drawn_again(obj)
     np.testing.assert_allclose(after[:11], drawn[:11], atol=1e-5)
     assert after[11, 2] - drawn[11, 2] == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["POLY", "BEZIER", "NURBS"])
+@pytest.mark.parametrize(("target", "bevel"), [("MESH", 0.0), ("MESH", 0.02), ("CURVE", 0.02), ("CURVES", 0.0)])
+def test_a_converted_rod_has_the_converted_drawn_shape(kind, target, bevel):
+    """*Object > Convert* away from the start frame."""
+    obj = make_rod((kind, line(6)))
+    obj.data.bevel_depth = bevel
+    twin = bpy.data.objects.new("Twin", obj.data.copy())
+    bpy.context.collection.objects.link(twin)
+    play(obj, LAST)
+    for one in (obj, twin):
+        activate(one)
+        assert bpy.ops.object.convert(target=target) == {"FINISHED"}
+    expected = read_rows(twin.data)
+    assert not np.allclose(read_rows(obj.data), expected, atol=1e-3)
+    np.testing.assert_allclose(drawn_again(obj), expected, atol=1e-6)
+    assert memory.status(obj.tendril.uid) == ""
+
+
+def test_a_conversion_that_can_not_be_repeated_is_reported():
+    """It has applied a modifier."""
+    obj = make_rod()
+    obj.data.bevel_depth = 0.02
+    obj.modifiers.new("Subdivision", "SUBSURF")
+    play(obj, LAST)
+    activate(obj)
+    bpy.ops.ed.undo_push(message="played")
+    bpy.ops.object.convert(target="MESH")
+    bpy.ops.ed.undo_push(message="converted")
+    bpy.context.scene.frame_set(LAST - 1)
+    assert memory.status(obj.tendril.uid) == edits.CONVERTED
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    obj = bpy.data.objects["Rope"]
+    assert obj.type == "CURVE"
+    np.testing.assert_allclose(drawn_again(obj), line(), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["edit", "scale"])

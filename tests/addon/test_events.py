@@ -262,7 +262,7 @@ def test_a_parented_rod_follows_its_parent():
     obj.parent = parent
     obj.location = (0.0, 0.0, 1.0)
     bpy.context.scene.frame_set(1)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     poses, shown = {}, {}
     for number in range(1, LAST + 1):
         bpy.context.scene.frame_set(number)

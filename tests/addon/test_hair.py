@@ -25,10 +25,10 @@ def make_hair(strands=6, points=8, length=0.2, spread=0.5, name="Hair", surface=
     obj = bpy.data.objects.new(name, hair)
     bpy.context.collection.objects.link(obj)
     activate(obj)
-    settings = {"radius": 0.002, "material": "RUBBER", **settings}
+    settings = {"radius": 0.002, "material": "RUBBER", "use_sag_free": False, **settings}
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     return obj
 
 
@@ -92,7 +92,7 @@ def test_hair_as_blender_adds_it_is_told_which_modifier_to_switch_off_and_follow
     hair.data.add_curves([6, 6])
     drawn = np.array([[x, 0.0, 0.05 * k] for x in (0.2, 0.5) for k in range(6)], dtype=np.float32)
     hair.data.attributes["position"].data.foreach_set("vector", drawn.ravel())
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     hair.modifiers[roots.duplicate_deform_modifier(hair)].show_viewport = False
     for frame, x in ((1, 0.0), (5, 0.3)):
         ball.location.x = x

@@ -142,7 +142,8 @@ def test_numbers_that_are_signed_and_senseless(cache, value):
 
 
 def test_nothing_is_unpickled():
-    """Except for compiled kernels: machine code, from the package or from a folder that nobody else can write."""
+    """Except for compiled kernels, which are machine code anyway: files that nobody else can have written, see
+    tests/core/test_compiled_code.py."""
     root = Path(tendril.__file__).parent
     unpickles = re.compile(r"\bimport (pickle|marshal|shelve)|\b(pickle|marshal)\.loads?\b|allow_pickle=True")
     files = [file for folder in ("core", "addon") for file in (root / folder).rglob("*.py")]

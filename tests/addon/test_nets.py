@@ -31,7 +31,7 @@ def make_grid(cells=3, size=0.6, name="Net", faces=False, **settings):
 
 def make_net(**settings):
     obj = make_grid(**settings)
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     return obj
 
 
@@ -81,7 +81,7 @@ def test_painted_stiffness_makes_the_net_stiffer():
         for key, value in {"pin_group": "Pins", "clamp_pins": True, "stiffness_group": "Soft", "radius": 0.05}.items():
             setattr(obj.tendril, key, value)
         obj.tendril.material = "RUBBER"
-        assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+        assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
         scene = bpy.context.scene
         for number in range(1, 8):
             scene.frame_set(number)
@@ -99,7 +99,7 @@ def test_long_edges_are_divided_and_loose_vertices_stay():
     mesh.vertices.add(1)
     mesh.vertices[9].co = (3.0, 0.0, 0.0)
     obj.tendril.segment_length = 0.1
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     shown = play(obj, 4)
     assert np.array_equal(shown[4][9], shown[1][9])
     simulation = memory.simulation_of(bpy.context.scene)
@@ -143,7 +143,7 @@ def test_splines_that_touch_are_tied():
         obj.data.splines[0].points[8].weight_softbody = 1.0
         settings.start_hold = "FREE"
         obj.data.splines[0].points[0].weight_softbody = 1.0
-        assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+        assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
         shown = play(obj, 12)
         gap = np.linalg.norm(shown[12][4] - shown[12][17])
         assert gap < 1e-6 if tied else gap > 0.1
@@ -156,11 +156,11 @@ def test_what_is_no_net_is_refused_in_a_sentence():
     bpy.context.collection.objects.link(obj)
     activate(obj)
     with pytest.raises(RuntimeError, match="at least one edge"):
-        bpy.ops.tendril.rod_add()
+        bpy.ops.tendril.rod_add(fit=False)
     assert not obj.tendril.enabled
     grid = make_grid(pin_group="Nothing")
     with pytest.raises(RuntimeError, match="no group or attribute of this name"):
-        bpy.ops.tendril.rod_add()
+        bpy.ops.tendril.rod_add(fit=False)
     assert status(grid) == ""
 
 
@@ -195,7 +195,7 @@ def test_tied_splines_are_as_thick_as_they_look():
     for radius_from, ties in (("GIVEN", 0), ("CURVE", 1)):
         settings.radius_from = radius_from
         activate(obj)
-        assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+        assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
         play(obj, 3)
         assert status(obj) == ""
         (entry,) = memory.running_of(bpy.context.scene).description.scene.entries

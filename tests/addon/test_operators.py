@@ -122,12 +122,12 @@ def test_add_makes_a_bevelled_curve_as_thick_as_it_looks():
     obj = make_curve()
     obj.data.bevel_depth = 0.02
     obj.scale = (2, 2, 2)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     assert obj.tendril.radius == pytest.approx(0.04)
     other = make_curve(name="Other")
     other.data.bevel_depth = 0.02
     other.tendril.radius = 0.005
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     assert other.tendril.radius == pytest.approx(0.005)
 
 
@@ -140,7 +140,7 @@ def test_add_takes_the_curve_as_it_is_whatever_it_was_before():
     new = bpy.data.objects.new("New", curve)
     bpy.context.collection.objects.link(new)
     activate(new)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     np.testing.assert_array_equal(play(new, 3)[1], line(y=0.3).astype(np.float32))
 
 
@@ -176,7 +176,7 @@ def test_remove_restores_the_drawn_curve(baked):
 def test_a_curve_in_2d_moves_in_3d_and_is_2d_again():
     obj = make_curve(("POLY", line() * [1, 1, 0]))
     obj.data.dimensions = "2D"
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     assert np.abs(play(obj, 5)[5][:, 2]).max() > 0.05
     bpy.ops.tendril.rod_remove()
     assert obj.data.dimensions == "2D"
@@ -186,7 +186,7 @@ def test_a_curve_in_2d_moves_in_3d_and_is_2d_again():
 def test_undo_of_add_gives_a_plain_curve_and_redo_a_rod():
     make_curve()
     bpy.ops.ed.undo_push(message="curve")
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     bpy.ops.ed.undo_push(message="rod")
     bpy.context.scene.frame_set(1)
     bpy.ops.ed.undo()

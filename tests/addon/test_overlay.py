@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from tendril.addon import memory
+from tendril.addon import memory, pace
 from tendril.addon.overlay import shapes
 from tendril.addon.overlay.drawing import layers
 from tendril.addon.overlay.snapshots import snapshot_of
@@ -40,6 +40,7 @@ def test_a_hanging_rod_carries_its_weight(hanging):
     assert statistics.stretch == pytest.approx(stretch, rel=0.05, abs=1e-9)
     np.testing.assert_allclose(snapshot.pins, [[0.0, 0.0, 0.0]], atol=1e-9)
     assert statistics.contacts == 0
+    pace.forget()  # it is not being played any more
     told = dict(statistics_rows(scene, hanging.tendril.uid))
     assert list(told) == [
         "Length", "Stretch", "Elastic Energy", "Kinetic Energy", "Largest Tension", "Contacts", "A Frame Takes",

@@ -11,7 +11,7 @@ from tendril.packaging.package import build, manifest_of
 from tendril.packaging.targets import BUNDLED, PLATFORMS, PYTHONS, ROOT, all_targets, manifest
 from tendril.packaging.wheels import UnknownWheelError, digests, fetch
 
-KINDS = {".py", ".md", ".toml", ".whl", ".txt"}  # of files in a package; licences have any name
+KINDS = {".py", ".md", ".toml", ".whl", ".txt", ".json"}  # of files in a package; licences have any name
 
 
 def wheels_of(target):
@@ -60,7 +60,7 @@ def test_a_package_holds_what_belongs_in_it_and_nothing_else(target, tmp_path):
         licences = {name: package.read(name).decode() for name in names if name.startswith("licenses/")}
     assert {name.split("/")[0] for name in names} == {
         *("__init__.py", "blender_manifest.toml", "CHANGELOG.md", "LICENSE"),
-        *("addon", "core", "licenses", "sample_scenes", "wheels"),
+        *("addon", "core", "licenses", "sample_scenes", "sweep", "wheels"),
     }
     assert all(Path(name).suffix in KINDS for name in names if not name.startswith("licenses/") and name != "LICENSE")
     assert not [name for name in names if "__pycache__" in name or "test" in name]

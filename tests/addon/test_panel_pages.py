@@ -1,5 +1,6 @@
 """docs/panels has a page for every panel, with all that it draws, as Blender names it; and all that can be set has a tooltip."""
 
+import re
 from pathlib import Path
 
 import bpy
@@ -21,7 +22,7 @@ KEYED = " \N{BLACK DIAMOND}"  # behind the name of what can be keyframed
 
 
 def page_of(cls):
-    return DOCS / "panels" / f"{cls.bl_label.lower().replace(' ', '_')}.md"
+    return DOCS / "panels" / f"{re.sub(r'[^a-z]+', '_', cls.bl_label.lower()).strip('_')}.md"
 
 
 def rows_of(page):
@@ -82,8 +83,9 @@ def situations():
     bpy.ops.rigidbody.object_add(type="ACTIVE")
     rope = make_rod(name="Rope").tendril
     yield
-    rope.model = "clothoid"
+    rope.model, rope.young_modulus, rope.end_hold = "clothoid", 2e11, "ATTACH"
     yield
+    rope.end_hold = "FREE"
     rope.section, rope.pin_by_weight, rope.use_profiles = "RIBBON", True, True
     rope.id_data.modifiers.new("Hook", "HOOK")
     bpy.ops.tendril.attachment_add()
@@ -94,13 +96,18 @@ def situations():
         ("CURLY", mesh, "SHAPE_KEYS"),
     ):
         yield
+    chosen = bpy.context.scene.tendril_variants
+    axis = chosen.axes.add()
+    axis.path, axis.values = "Rope.radius", "0.01:0.02"
+    chosen.sampling = "latin"
+    yield
     rope.tie_splines = True
     yield
     rope.baked = True
     yield
     make_net()
     yield
-    make_hair()
+    make_hair(stiffness_random=0.1)
     yield
 
 
@@ -149,7 +156,9 @@ def test_panels_draw_all_that_there_is(drawn):
     groups = [cls for cls in properties._CLASSES if cls is not TendrilBody]  # which people don't set
     there = {prop.identifier for group in groups for prop in own_properties(group) if not prop.is_hidden}
     assert len(there) > 80
-    assert there - seen == {"attachments"}  # which is a list
+    views = {"thickness": "radius", "young_mpa": "young_modulus", "young_gpa": "young_modulus"}
+    assert {*views} <= seen
+    assert there - seen == {"attachments", "axes", *views.values()}  # lists, and what is shown in another unit
 
 
 def own_properties(cls):
@@ -163,7 +172,7 @@ def test_everything_has_a_tooltip_as_blenders_are():
     choices = [item for prop in settings if prop.type == "ENUM" for item in prop.enum_items]
     buttons = [operator_of(cls.bl_idname) for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
     told = [(what.identifier, what.name, what.description) for what in (*settings, *choices, *buttons)]
-    told += [item[:3] for menu in MENUS.values() for item in menu(None, None)]
+    told += [item[:3] for menu in MENUS.values() for item in menu(None, None) if item[0]]
     for identifier, name, tip in told:
         seen += 1
         if not tip or tip.endswith(".") or tip == name or not (tip[0].isupper() or tip[0].isdigit()):

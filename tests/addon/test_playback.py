@@ -97,7 +97,7 @@ def test_a_transformed_object_is_simulated_in_world_space():
     points = line().astype(np.float32)
     obj = make_curve(("POLY", points))
     obj.location, obj.rotation_euler, obj.scale = (1, -2, 3), (0.5, 1.0, -0.3), (2.0, -1.0, 0.5)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     world = points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
     shown = play(obj, 8)
@@ -278,7 +278,7 @@ def test_held_ends_follow_the_animated_object(hold):
         obj.keyframe_insert("rotation_euler", frame=frame)
     bpy.context.scene.frame_set(1)
     obj.tendril.start_hold = hold
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     poses = {}
     shown = {}
     for frame in range(1, 10):

@@ -11,6 +11,7 @@ from tendril.addon.bridge.shapes import MIN_RADIUS
 from tendril.core import Material
 from tendril.core.describe.material import Circle
 from tendril.tests.addon.building import MIXED, line, make_curve, make_rod, play, status
+from tendril.tests.addon.test_hair import make_hair
 from tendril.tests.addon.test_operators import refuses
 
 PRESETS = sorted((Path(preset_menu.__file__).parent / "presets" / preset_menu.FOLDER).glob("*.py"))
@@ -76,7 +77,7 @@ def test_the_thickness_is_what_one_sees():
     obj.scale = (2, 2, 2)
     bpy.context.scene.unit_settings.scale_length = 0.5
     obj.tendril.radius_from = "CURVE"
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     rod = core_rod(obj)
     expected = 0.02 * 2 * 0.5 * np.linspace(1.0, 0.5, 9)
     np.testing.assert_allclose(rod.radii[:, 0], (expected[1:] + expected[:-1]) / 2, rtol=1e-6)
@@ -92,7 +93,7 @@ def test_what_is_given_at_points_goes_evenly_along_every_kind_of_spline(number):
         points = spline.bezier_points if spline.type == "BEZIER" else spline.points
         points.foreach_set("radius", np.linspace(1.0, 2.0, len(points), dtype=np.float32))
     obj.tendril.radius_from = "CURVE"
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     radii = core_rod(obj, number).radii[:, 0] / 0.02
     assert 1.0 <= radii.min() < 1.2
     assert 1.5 < radii.max() <= 2.0 + 1e-6
@@ -104,9 +105,9 @@ def test_tips_drawn_without_thickness_are_thin_and_no_error():
     obj.data.bevel_depth = 0.02
     obj.tendril.radius_from = "CURVE"
     obj.data.splines[0].points.foreach_set("radius", np.zeros(9, dtype=np.float32))
-    refuses(bpy.ops.tendril.rod_add, "make them thicker, or set Thickness to Given")
+    refuses(bpy.ops.tendril.rod_add, "make them thicker, or set Thickness Is to Given")
     obj.data.splines[0].points.foreach_set("radius", np.linspace(1.0, 0.0, 9, dtype=np.float32))
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     assert core_rod(obj).radii[-1, 0] == pytest.approx(0.02 * (0.125 + MIN_RADIUS) / 2, rel=1e-6)
     play(obj, 10, first=3)
 
@@ -156,3 +157,11 @@ def test_curls_that_the_points_cannot_show_are_told():
     bpy.context.scene.frame_set(1)
     assert "curls of this size need" in status(obj)
     np.testing.assert_array_equal(read_rows(obj.data), line(8).astype(np.float32))
+
+
+def test_a_lock_of_hairs_is_as_stiff_and_heavy_as_its_hairs_together():
+    one, lock = (make_hair(strands=1, radius=4e-5, material="HUMAN_HAIR", hairs=k, name=f"{k} hairs") for k in (1, 150))
+    hair, together = core_rod(one), core_rod(lock)
+    for name in ("bend", "twist_stiffness", "mass_per_length", "stretch"):
+        assert np.allclose(getattr(together, name), 150.0 * getattr(hair, name), rtol=1e-9), name
+    assert np.allclose(together.radii, np.sqrt(150.0) * hair.radii)

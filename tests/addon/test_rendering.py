@@ -46,7 +46,7 @@ def moving_rope():
         obj.location.x = x
         obj.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
-    bpy.ops.tendril.rod_add()
+    bpy.ops.tendril.rod_add(fit=False)
     return obj
 
 

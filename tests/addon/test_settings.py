@@ -8,19 +8,21 @@ from tendril.addon.bridge.settings import settings_in
 from tendril.addon.properties.material import MaterialSettings
 from tendril.addon.properties.models import net_models, rod_models
 from tendril.addon.properties.shape import ShapeSettings
+from tendril.addon.properties.type import TypeSettings
 from tendril.core import Field
 from tendril.tests.addon.building import make_mesh, make_rod
 
 # Settings of a scene that do not change the simulation: where frames are kept and what is drawn over the viewport.
 NO_EFFECT = {
     *("cache_start", "cache_end", "use_own_range"),  # their effect is tested below
+    *("look", "auto_restart"),  # what rods look like, and when they begin anew
     *("use_disk_cache", "bake_to", "key_step", "key_tolerance", "export_path"),
     *("show_overlay", "overlay_colour", "overlay_largest", "overlay_pins", "overlay_contacts", "overlay_frames"),
 }
 # Settings of a rod that belong to one object and not to a preset: names in the file, and what is drawn on it.
 NOT_IN_PRESETS = {
     *("rest_object", "stiffness_group", "radius_group", "mass_group", "segment_length", "use_tilt", "use_attributes"),
-    *("use_profiles", "radius_by_weight", "mass_by_weight"),
+    *("look", "use_profiles", "radius_by_weight", "mass_by_weight", "stiffness_random", "random_seed"),
 }
 
 MODEL_MENUS = {"model": rod_models, "net_model": net_models}
@@ -75,7 +77,11 @@ def changed(group, name):
 def test_every_group_is_enumerated():
     registered = {cls.__name__ for cls in properties._CLASSES}
     hidden_only = {"TendrilBody"}
-    assert registered == {*groups(), *hidden_only}
+    of_variants = {
+        "TendrilVariants",
+        "TendrilVariantAxis",
+    }  # which say what other scenes are made of, not what this one is
+    assert registered == {*groups(), *hidden_only, *of_variants}
     body = make_rod().tendril_body
     assert all(body.bl_rna.properties[name].is_hidden or name == "action" for name in names_of(body))
 
@@ -117,7 +123,7 @@ def test_an_own_start_frame_makes_frames_outdated():
 
 
 def test_presets_have_all_of_material_and_shape():
-    declared = {*MaterialSettings.__annotations__, *ShapeSettings.__annotations__}
+    declared = {*TypeSettings.__annotations__, *MaterialSettings.__annotations__, *ShapeSettings.__annotations__}
     visible = {name for name in settings_in(make_rod().tendril) if name in declared}
     assert {*preset_menu.SETTINGS} == visible - NOT_IN_PRESETS
 

@@ -41,10 +41,10 @@ def test_a_rest_shape_that_does_not_fit_is_told():
     obj = make_curve(("POLY", line()))
     obj.tendril.rest_shape, obj.tendril.rest_object = "OBJECT", closed
     with pytest.raises(RuntimeError, match="spline number 1 that is open"):
-        bpy.ops.tendril.rod_add()
+        bpy.ops.tendril.rod_add(fit=False)
     obj.tendril.rest_object = None
     with pytest.raises(RuntimeError, match="choose a curve"):
-        bpy.ops.tendril.rod_add()
+        bpy.ops.tendril.rod_add(fit=False)
 
 
 def test_curves_drawn_along_the_rod_scale_radius_stiffness_and_mass():
@@ -68,7 +68,7 @@ def test_weights_of_points_and_attributes_of_hair_do_too():
     obj = make_curve(("POLY", straight()))
     obj.data.splines[0].points.foreach_set("weight_softbody", np.linspace(1.0, 0.5, 11, dtype=np.float32))
     obj.tendril.mass_by_weight = obj.tendril.radius_by_weight = True
-    assert bpy.ops.tendril.rod_add() == {"FINISHED"}
+    assert bpy.ops.tendril.rod_add(fit=False) == {"FINISHED"}
     rod = core_rod(obj)
     weights = 1.0 - 0.5 * (np.arange(10) + 0.5) / 10
     assert np.allclose(rod.radii[:, 0], obj.tendril.radius * weights, rtol=1e-5)

@@ -116,3 +116,13 @@ def test_a_numba_that_is_not_there_is_noticed_before_it_is_needed(monkeypatch):
     solver._not_installed.cache_clear()
     assert "numba and llvmlite not installed" in solver.problem()
     solver._not_installed.cache_clear()
+
+
+def test_a_bake_compiles_no_rigid_bodies_where_rods_act_on_none(monkeypatch):
+    asked = []
+    monkeypatch.setattr(solver, "prepare", lambda models, contact, bodies: asked.append((models, contact, bodies)))
+    obj = make_rod()
+    solver.prepare_for(bpy.context.scene, [obj])
+    obj.tendril.break_force = 10.0
+    solver.prepare_for(bpy.context.scene, [obj])
+    assert asked == [({"der"}, False, False), ({"net"}, False, False)]

@@ -1,5 +1,6 @@
 """Random sequences of what people do to rods in Blender. The drawn shape survives, nothing raises, and playback equals the bake."""
 
+import contextlib
 import random
 
 import bpy
@@ -81,6 +82,59 @@ class Session:
     def wrong_property(self):
         self.some_rod().data["tendril_note"] = [1, 2, 3]
 
+    def wrong_types(self):
+        """Values of properties of another type, as a damaged file or another version has them."""
+        holder = self.some_rod() if self.rng.random() < 0.5 else bpy.context.scene
+        value = self.rng.choice(["text", 1e30, [1, 2]])
+        with contextlib.suppress(TypeError, KeyError):
+            stored = holder.bl_system_properties_get() if hasattr(holder, "bl_system_properties_get") else holder
+            stored["tendril"][self.rng.choice(["radius", "substeps", "material", "cache_name"])] = value
+
+    def hold_by_bone(self):
+        """A rod that follows a bone, which is then deleted."""
+        obj = self.some_rod()
+        armature = bpy.data.objects.new("Arm", bpy.data.armatures.new("Arm"))
+        bpy.context.collection.objects.link(armature)
+        activate(armature)
+        bpy.ops.object.mode_set(mode="EDIT")
+        armature.data.edit_bones.new("Tip").tail = (0.0, 0.0, 1.0)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        item = obj.tendril.attachments.add()
+        item.target, item.bone, item.where = armature, "Tip", "END"
+        self.play()
+        bpy.ops.object.mode_set(mode="EDIT")
+        armature.data.edit_bones.remove(armature.data.edit_bones["Tip"])
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.context.scene.frame_set(1)
+        bpy.context.scene.frame_set(2)
+        assert memory.status(obj.tendril.uid)  # the panel says what is wrong
+        obj.tendril.attachments.remove(len(obj.tendril.attachments) - 1)
+
+    def render(self):
+        scene = bpy.context.scene
+        scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 1, False
+        scene.render.resolution_x = scene.render.resolution_y = 4
+        if scene.camera is None:
+            scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+            scene.collection.objects.link(scene.camera)
+        bpy.ops.render.render()
+
+    def link_and_override(self):
+        """A rod of another file, linked and overridden; it is removed again, because its shape is not one of ours."""
+        other = str(self.folder / "library.blend")
+        bpy.data.libraries.write(other, {self.some_rod()}, fake_user=True)
+        with bpy.data.libraries.load(other, link=True) as (there, here):
+            here.objects = there.objects[:1]
+        linked = here.objects[0]
+        bpy.context.collection.objects.link(linked)
+        self.jump()
+        local = linked.override_create(remap_local_usages=True)
+        self.jump()
+        library = linked.library
+        if local is not None:
+            bpy.data.objects.remove(local)
+        bpy.data.libraries.remove(library)
+
     def undo(self):
         return bpy.ops.ed.undo() if bpy.ops.ed.undo.poll() else {"CANCELLED"}
 
@@ -100,7 +154,8 @@ class Session:
             delete,
             add_unrelated,
         ),
-        *(save_and_reload, raising_driver, wrong_property, undo, undo, redo),
+        *(save_and_reload, raising_driver, wrong_property, wrong_types, hold_by_bone, render, link_and_override),
+        *(undo, undo, redo),
     )
 
     def act(self):
@@ -163,3 +218,18 @@ def test_random_sessions_keep_the_drawn_shapes(seed, tmp_path):
 def test_many_random_sessions(seed, tmp_path):
     ran = run(seed, tmp_path, 60)
     assert ran.get("undo", 0) > 0
+
+
+ALWAYS = ("wrong_types", "hold_by_bone", "render", "link_and_override")
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_rare_events_keep_the_drawn_shapes(name, tmp_path, monkeypatch):
+    """In each session at least once, in between others."""
+    session = Session(7, tmp_path)
+    shapes = [read_rows(obj.data) for obj in session.rods]
+    monkeypatch.setattr(Session, "ACTIONS", (Session.play, Session.jump, getattr(Session, name)))
+    for _ in range(8):
+        session.act()
+        session.check(shapes)
+    assert session.ran[name] > 0

@@ -16,10 +16,11 @@ def toy():
 
 
 def test_the_menu_has_models_that_are_registered_later(toy):
-    assert [item[0] for item in rod_models(None, None)] == ["der", "compact", "clothoid", "der2008", "toy"]
-    assert [item[0] for item in net_models(None, None)] == ["net", "compact", "corde"]
-    assert [item[4] for item in rod_models(None, None)][:4] == [0, 2, 3, 1]  # what files keep
-    assert rod_models(None, None)[-1][1:3] == (TOY.label, TOY.description)
+    rods = [item for item in rod_models(None, None) if item[0]]
+    assert {item[0] for item in rods} == {"der", "compact", "clothoid", "der2008", "toy"}
+    assert [item[0] for item in net_models(None, None)] == ["net", "compact", "", "corde"]
+    assert [item[4] for item in rods if item[0] != "toy"] == [0, 2, 3, 1]  # what files keep
+    assert next(item for item in rods if item[0] == "toy")[1:3] == (TOY.label, TOY.description)
     numbers = [item[4] for item in rod_models(None, None)]
     assert len(set(numbers)) == len(numbers)
 
