@@ -246,7 +246,9 @@ def why_not_started(uid: str, first: int) -> str:
 
 def notes(scene: bpy.types.Scene) -> list[str]:
     """Warnings about the colliders of a scene, one sentence each."""
-    return collider_notes.get(scene.session_uid, [])
+    running = running_of(scene)
+    described = () if running is None else running.description.colliders.values()
+    return [*collider_notes.get(scene.session_uid, []), *(one.note for one in described if one.note)]
 
 
 def disk_note(scene: bpy.types.Scene) -> str:

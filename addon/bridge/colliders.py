@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...core import Mesh, TendrilError
 from . import relevant
+from .descriptions import HairDescription, RodDescription
 from .meshes import read_mesh
 from .poses import Array, metres_per_unit
 from .rigid_bodies import bodies_in, dynamic_bodies, is_dynamic, thickness_of
@@ -31,6 +33,7 @@ class ColliderDescription:
     thickness: float  # m
     friction: float
     pose: Array  # (4, 4), to detect a change of the animation
+    note: str = ""  # what users should know about it
 
 
 def colliders_of(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
@@ -94,6 +97,36 @@ def read_moving(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[
         if obj not in pushed and _why_ignored(obj, depsgraph) is None:
             found[key_of_body(obj)] = _describe(obj, scene, depsgraph)
     return found
+
+
+def clear_of_roots(collider: ColliderDescription, rods: Iterable[RodDescription]) -> ColliderDescription:
+    """The collider, at most as thick as roots of hair are away from it: within its thickness hair would be pushed out of where it
+    grows. Blender's Collision physics begins with 2 cm, which is much for a head."""
+    hair = [one for one in rods if isinstance(one, HairDescription)]
+    roots = [np.array([held.place for held in one.held if held.vertex == 0]).reshape(-1, 3) for one in hair]
+    distance = _distance_within(collider, np.concatenate([np.zeros((0, 3)), *roots]))
+    if distance >= collider.thickness:
+        return collider
+    thickness = f"a thickness of {distance:.2g} m instead of {collider.thickness:.2g} m"
+    note = f'"{collider.name}" collides with {thickness}, because hair grows there'
+    return replace(collider, thickness=distance, note=note)
+
+
+def _distance_within(collider: ColliderDescription, points: Array) -> float:
+    """Smallest distance (m) of points (k, 3) from the surface, if it is less than its thickness; else infinity."""
+    from mathutils.bvhtree import BVHTree
+
+    if collider.thickness == 0.0 or not len(points):
+        return np.inf
+    x, triangles = np.asarray(collider.shape.vertices), np.asarray(collider.shape.triangles)
+    corners = x[triangles]
+    low, high = points.min(axis=0) - collider.thickness, points.max(axis=0) + collider.thickness
+    near = np.all((corners.max(axis=1) >= low) & (corners.min(axis=1) <= high), axis=1)
+    if not near.any():
+        return np.inf
+    tree: Any = BVHTree.FromPolygons(x.tolist(), triangles[near].tolist())
+    found = (tree.find_nearest(point, collider.thickness)[3] for point in points.tolist())
+    return min((float(one) for one in found if one is not None), default=np.inf)
 
 
 def moved_colliders(

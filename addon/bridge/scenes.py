@@ -24,7 +24,7 @@ from .changes import (
     has_constant_environment,
     key_of_factors,
 )
-from .colliders import ColliderDescription, settings_of_colliders
+from .colliders import ColliderDescription, clear_of_roots, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
 from .fields import key_of as key_of_field
@@ -137,6 +137,7 @@ def describe_scene(
     core_scene = Scene(
         **(environment(scene) if has_constant_environment(scene) else {}), rod_contact=shared.rod_contact
     )
+    colliders = {key: clear_of_roots(collider, rods.values()) for key, collider in colliders.items()}
     for collider in colliders.values():
         core_scene.collide(collider.shape, friction=collider.friction, thickness=collider.thickness)
     if not pushes(scene) and not any(described.pulling for described in rods.values()):

@@ -14,7 +14,8 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
 
     rod_contact: BoolProperty(
         name="Itself and Rods",
-        description="Detect contact between rods and of each rod with itself. It is always enabled if the scene has colliders",
+        description="Detect contact between rods and of each rod with itself. Without it rods collide with colliders only, which "
+        "is faster",
         default=False,
     )
     colliders: PointerProperty(

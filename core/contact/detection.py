@@ -118,6 +118,7 @@ class Detection:
         self._shape_boxes = np.zeros((2, len(shapes.kind), 3))
         self._triangle_boxes = np.zeros((2, len(meshes.triangles), 3))
         self._edge_boxes = np.zeros((2, len(meshes.edges), 3))
+        self._boxed = np.full_like(meshes.vertices, np.nan)  # vertices that these boxes belong to
         self._candidates = [NO_PAIRS] * 4  # edges of rods with edges of rods, shapes, triangles, edges
         self._covered = np.zeros(rods, bool_)  # rods of which these are all
         self._moved_on = np.ones(rods, bool_)  # rods whose boxes in the tree are not those they have
@@ -206,7 +207,9 @@ class Detection:
         if len(self._triangle_boxes[0]):
             low, high = self._triangle_boxes
             low_edges, high_edges = self._edge_boxes
-            mesh_boxes(self._colliders.meshes, low, high, low_edges, high_edges)
+            if not np.array_equal(self._colliders.meshes.vertices, self._boxed):
+                mesh_boxes(self._colliders.meshes, low, high, low_edges, high_edges)
+                self._boxed[:] = self._colliders.meshes.vertices
             self._candidates[2] = broad.pairs_with(low, high, workers)[0].copy()
             self._candidates[3] = broad.pairs_with(low_edges, high_edges, workers)[0].copy()
         self._covered[:] = which

@@ -39,3 +39,11 @@ def _interpolate(a: float, b: float, first: float, last: float, time: float) -> 
     if time >= last:
         return b
     return a + (b - a) * ((time - first) / (last - first))
+
+
+@kernel
+def copy_rows(which: Flags, rod: Ints, source: Array, target: Array) -> None:
+    """Copies rows (N, 3) of the sample points of these rods. By masks NumPy takes ten times as long."""
+    for i in range(len(rod)):
+        if which[rod[i]]:
+            target[i, 0], target[i, 1], target[i, 2] = source[i, 0], source[i, 1], source[i, 2]

@@ -20,6 +20,7 @@ from .bodies.touching import TouchingBodies
 from .colliders import ColliderMotion
 from .coulomb import APART, clear, learn, push, relative_motion
 from .detection import Detection, joined_edges, pack_samples
+from .interpolation import copy_rows
 from .islands import Islands, Verdict, spread
 from .known_forces import KnownForces, make_forces, prepare
 from .linear import LinearSystem
@@ -273,8 +274,8 @@ class ContactSolver:
             self._retreat(np.where(verdict.reject, 0.5, 1.0), self._active)
             self._move(self._active & ~verdict.reject)
             if not self._active.all():
-                samples, idle = self.detection.samples, ~self._active[self.detection.samples.rod]
-                self._base[idle] = samples.now[idle]
+                samples = self.detection.samples
+                copy_rows(~self._active, samples.rod, samples.now, self._base)
             self._look(self._active)
             self._active &= ~verdict.done
 
@@ -332,9 +333,9 @@ class ContactSolver:
             for block, rows in zip(self.blocks, self._rows, strict=True):
                 out[rows] = block.positions()
             return
-        meant = which[self.detection.samples.rod][:, None]
+        rod = self.detection.samples.rod
         for block, rows in zip(self.blocks, self._rows, strict=True):
-            np.copyto(out[rows], block.positions(), where=meant[rows])
+            copy_rows(which, rod[rows], block.positions(), out[rows])
 
     def _meet(self) -> None:
         """All contacts at the iterate, with their forces, of all who take part."""
@@ -504,8 +505,7 @@ class ContactSolver:
         """Moves rods by their steps. Those that press on others go no farther than they are thick: what the linear system knows of
         the others' surfaces does not reach farther."""
         contacts, samples = self.detection.contacts, self.detection.samples
-        rows = which[samples.rod]
-        self._base[rows] = samples.now[rows]
+        copy_rows(which, samples.rod, samples.now, self._base)
         most = np.full(len(which), np.inf)
         thickness = contacts.arm[self._pressing].sum(axis=1)
         np.minimum.at(most, self._linked[:, 0], thickness)

@@ -45,3 +45,22 @@ def test_a_teleport_at_frame_two_leaves_hair_on_its_head():
     length = np.linalg.norm(np.diff(rows, axis=1), axis=2).sum(axis=1)
     assert length.max() < 0.15  # the strands are 0.1 m long
     assert memory.info(bpy.context.scene)
+
+
+def test_a_thick_collider_does_not_push_out_the_hair_that_grows_on_it():
+    """Blender's Collision physics begins with 2 cm, in which short hair would be all inside."""
+    head = make_mesh(size=0.5, height=0.2, at=(0.0, 0.0, 0.0), collide=False)
+    wall = make_mesh("Wall", size=0.5, height=0.2, at=(2.0, 0.0, 0.0), collide=False)
+    for mesh in (head, wall):
+        mesh.modifiers.new("Collision", "COLLISION")
+        assert np.isclose(mesh.collision.thickness_outer, 0.02)
+    obj = make_groom(strands=60, length=0.03, surface=head, radius=5e-5, material="HUMAN_HAIR", use_sag_free=True)
+    bpy.ops.tendril.simulate_guides(count=10)
+    shown = play(obj, 6)
+    assert np.abs(shown[6] - shown[1]).max() < 1e-4
+    of_head, of_wall = memory.running_of(bpy.context.scene).description.colliders.values()
+    assert of_head.thickness < 1e-6
+    assert np.isclose(of_wall.thickness, 0.02)
+    (note,) = memory.notes(bpy.context.scene)
+    assert note.startswith(f'"{head.name}" collides with a thickness of')
+    assert "converged" not in memory.info(bpy.context.scene)

@@ -146,6 +146,23 @@ def test_a_rope_that_just_fits_between_two_boxes_is_no_failure():
     assert all(sim.step_frame().report.converged for _ in range(6))
 
 
+def test_a_rod_carried_along_by_a_moving_sheet_is_no_failure():
+    """In its last substep the sheet comes from where the rod is now: a rod that went with it did not pass through."""
+    square = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
+    scene = Scene()
+    sheet = scene.collide(Mesh(square, [(0, 1, 2), (0, 2, 3)]), friction=0.5)
+    points = np.linspace((-0.2, 0.1, 1e-3), (0.2, 0.1, 1e-3), 9)
+    scene.add(Rod.from_points(points, radius=1e-3, material=Material.preset("rubber")))
+    sim = Simulation(scene)
+    for k in range(12):
+        sim.move_collider(sheet, vertices=square - np.array([0.0, 0.0, 0.02 * (k + 1) ** 2 / 12.0]))
+        frame = sim.step_frame()
+        assert frame.report.converged, frame.report.severity
+        assert frame.report.overlap < 0.1
+    height = frame.positions(0)[:, 2] + 0.02 * 12.0
+    assert 0.9e-3 < height.min() < height.max() < 5e-3  # not vacuous: it lies on the sheet
+
+
 def test_hopeless_contacts_take_bounded_work(monkeypatch):
     """Beyond a number of iterations steps are not halved any more, and what fails is given up."""
     attempts = []
