@@ -22,7 +22,7 @@ from .bridge.engine import BlenderEngine
 from .bridge.points import Data
 from .bridge.poses import Array, same
 from .bridge.rigid_bodies import BodiesDescription
-from .bridge.scenes import SceneDescription, hold_targets
+from .bridge.scenes import SceneDescription, hold_targets, hold_turns
 from .moments import DiskFrames, Moment
 from .solver import choose_cache
 
@@ -209,6 +209,8 @@ class Running:
                 if key in poses and not same(poses[key], before.get(key)):
                     for holds, positions, rotations in hold_targets(part, key, poses):
                         simulation.move(holds, position=positions, rotation=rotations)  # type: ignore[arg-type]
+                for holds, turns in hold_turns(part, key, before, poses) if key in poses else ():
+                    simulation.move(holds, spin=simulation.spins(holds) + 2.0 * np.pi * turns)  # type: ignore[arg-type]
         for number, key in enumerate(self.description.colliders):
             vertices = colliders.get(key)
             if vertices is not None and not self.has_vertices(key, vertices):
