@@ -74,6 +74,7 @@ class Running:
     outdated: bool = False
     not_exact_since: int | None = None  # the first frame in which the solver did not converge
     severities: dict[int, str] = field(default_factory=dict)  # per frame that did not converge: what was given up
+    implicit: set[int] = field(default_factory=set)  # ids of rods that took implicit instead of published steps
     affected: dict[int, frozenset[str]] = field(default_factory=dict)  # per such frame: uids of the rods
     steady_frames: int = 0  # number of last steps whose inputs did not change
     prediction: Prediction | None = None  # if the last frame is one whose inputs were not compared yet
@@ -148,6 +149,7 @@ class Running:
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
         self.severities = {k: text for k, text in self.severities.items() if k <= last}
+        self.implicit.clear()
         self.affected = {k: uids for k, uids in self.affected.items() if k <= last}
 
     @property
@@ -226,6 +228,7 @@ class Running:
         self.seconds, self.frame = time.perf_counter() - start, frame
         if not frame.report.converged:
             self._note_failure(frame)
+        self.implicit |= frame.report.implicit
         self.moments[frame.number] = self._moment(simulation, frame, poses)
         if (frame.number - self.first_frame) % STATE_INTERVAL == 0:
             self._keep_state()

@@ -137,6 +137,7 @@ class Simulation:
             self.energies(),
             work.overlap,
             work.affected,
+            work.implicit,
             self._world.callbacks.take(),
         )
         return Frame(self.frame, self.time, report, self._world.rods.samples(), self._places, bodies)

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
-from tendril.tests.addon.building import make_rod, play, ring, status
+from tendril.tests.addon.building import make_mesh, make_rod, play, ring, status
 from tendril.tests.addon.test_attachments import attach, empty
 from tendril.tests.addon.test_hair import make_hair
 from tendril.tests.addon.test_nets import make_net
@@ -174,3 +174,15 @@ def test_an_attachment_can_hold_the_orientation_alone():
     attachment.use_rotation = False  # then it holds nothing
     play(obj, 2)
     assert len(simulated(obj)[1].held) == 1
+
+
+@pytest.mark.parametrize("touching", [False, True])
+def test_the_panel_says_if_the_published_model_took_implicit_steps(touching):
+    obj = straight_rod(model="der2008")
+    bpy.context.scene.use_gravity = True
+    floor = make_mesh()
+    floor.location.z = -0.02 if touching else -3.0
+    bpy.context.view_layer.update()
+    play(obj, LAST)
+    notes = memory.rod_notes(bpy.context.scene, obj.tendril.uid)
+    assert notes == ((memory.IMPLICIT,) if touching else ())
