@@ -473,7 +473,7 @@ def test_induced_twist_in_short():
     assert induced_twist.leaves(1.05 * induced_twist.threshold())
 
 
-@pytest.mark.parametrize("name", ["redundancy"])
+@pytest.mark.parametrize("name", ["redundancy", "spinning_body"])
 def test_short_experiments_whole(name):
     assert not [number for number in experiments.TABLE[name].run().numbers if number.failed]
 
@@ -537,6 +537,15 @@ def test_a_step_is_five_times_as_fast_as_in_2008():
 
     for row in table_1.ROWS[:3]:
         assert table_1.measured(row, rounds=3, repeats=200).total < row.total / 5.0
+
+
+def test_ghost_substeps_in_short():
+    """With the smallest sufficient number no step is halved, with one less some are: the number that the experiment asserts."""
+    from tendril.sample_scenes.experiments import ghost_substeps
+
+    assert ghost_substeps.shaken(0.01, 5)[2]
+    assert not ghost_substeps.shaken(0.01, 4)[2]
+    assert ghost_substeps.MORE * ghost_substeps.PAPER[0.01][0] >= 5
 
 
 def test_preconditioners_in_short(monkeypatch):
