@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tendril.core import Body, Box, Material, Mesh, Rod, Scene, Simulation
+from tendril.core import Body, Box, Material, Mesh, Net, Rod, Scene, Simulation
 from tendril.core.run import contact_stepper
 
 STEEL = Material.preset("spring steel")
@@ -34,6 +34,19 @@ def test_explicit_steps_that_would_take_too_long_are_given_up_and_reported():
     assert frame.report.affected == {1}
     assert frame.report.severity.startswith("1 rod not solved, residual")
     assert np.isfinite(sim.state()).all()
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-4])
+def test_the_work_of_corde_on_thin_steel_is_bounded(radius):
+    """Steps of frames with so little inertia are far too short: the segments are given up, and later frames take no longer."""
+    net = Net.from_edges(np.linspace((0, 0, 0), (0.1, 0, 0), 11), [(i, i + 1) for i in range(10)], radius, STEEL)
+    scene = Scene()
+    scene.pin(scene.add(net, "corde"), 0)
+    sim = Simulation(scene)
+    for _ in range(3):
+        frame = sim.step_frame()
+        assert frame.report.affected == {0}
+        assert np.isfinite(frame.positions(0)).all()
 
 
 @pytest.mark.parametrize("function", ["raises", "nan"])
