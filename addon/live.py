@@ -322,7 +322,8 @@ def _advance(
         if known.may_have_fields:
             fields = read_fields(scene, depsgraph, objects.values())
         if running.description.watched:
-            poses.update(changes.watched_states(running.description.watched, scene, depsgraph, objects, fields))
+            watched, first = running.description.watched, running.first_frame
+            poses.update(changes.watched_states(watched, scene, depsgraph, objects, fields, first))
         known.poses_complete, known.inputs_set = True, False
     read = None
     if running.prediction is not None:

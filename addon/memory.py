@@ -66,10 +66,19 @@ def running_of(scene: bpy.types.Scene) -> Running | None:
     return _running.get(scene.session_uid)
 
 
+IMPLICIT = (
+    "Contact, rigid bodies or high stiffness: some steps were implicit, not those that the model's paper publishes"
+)
+
+
 def rod_notes(scene: bpy.types.Scene, uid: str) -> tuple[str, ...]:
     """What users should know about the rods of an object, in sentences."""
     running = running_of(scene)
-    return running.description.parts[uid].described.notes if running is not None and uid in running.uids else ()
+    if running is None or uid not in running.uids:
+        return ()
+    part = running.description.parts[uid]
+    implicit = (IMPLICIT,) if not running.implicit.isdisjoint(part.ids) else ()
+    return (*part.described.notes, *implicit)
 
 
 def sagging(scene: bpy.types.Scene, uid: str) -> str:

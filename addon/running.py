@@ -22,7 +22,7 @@ from .bridge.engine import BlenderEngine
 from .bridge.points import Data
 from .bridge.poses import Array, same
 from .bridge.rigid_bodies import BodiesDescription
-from .bridge.scenes import SceneDescription, hold_targets
+from .bridge.scenes import SceneDescription, hold_targets, hold_turns
 from .moments import DiskFrames, Moment
 from .solver import choose_cache
 
@@ -74,6 +74,7 @@ class Running:
     outdated: bool = False
     not_exact_since: int | None = None  # the first frame in which the solver did not converge
     severities: dict[int, str] = field(default_factory=dict)  # per frame that did not converge: what was given up
+    implicit: set[int] = field(default_factory=set)  # ids of rods that took implicit instead of published steps
     affected: dict[int, frozenset[str]] = field(default_factory=dict)  # per such frame: uids of the rods
     steady_frames: int = 0  # number of last steps whose inputs did not change
     prediction: Prediction | None = None  # if the last frame is one whose inputs were not compared yet
@@ -148,6 +149,7 @@ class Running:
         self.colliders, self.released = {}, set()
         self.outdated, self.not_exact_since = False, None
         self.severities = {k: text for k, text in self.severities.items() if k <= last}
+        self.implicit.clear()
         self.affected = {k: uids for k, uids in self.affected.items() if k <= last}
 
     @property
@@ -209,6 +211,8 @@ class Running:
                 if key in poses and not same(poses[key], before.get(key)):
                     for holds, positions, rotations in hold_targets(part, key, poses):
                         simulation.move(holds, position=positions, rotation=rotations)  # type: ignore[arg-type]
+                for holds, turns in hold_turns(part, key, before, poses) if key in poses else ():
+                    simulation.move(holds, spin=simulation.spins(holds) + 2.0 * np.pi * turns)  # type: ignore[arg-type]
         for number, key in enumerate(self.description.colliders):
             vertices = colliders.get(key)
             if vertices is not None and not self.has_vertices(key, vertices):
@@ -224,6 +228,7 @@ class Running:
         self.seconds, self.frame = time.perf_counter() - start, frame
         if not frame.report.converged:
             self._note_failure(frame)
+        self.implicit |= frame.report.implicit
         self.moments[frame.number] = self._moment(simulation, frame, poses)
         if (frame.number - self.first_frame) % STATE_INTERVAL == 0:
             self._keep_state()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...core import Field
+from . import turns
 from .animation import animated_paths, f_curves
-from .attachments import released
+from .attachments import is_on_surface, key_of, released
 from .curves import Rows, drawn_rows
 from .fields import WEIGHTS, state_of
 from .poses import Array, metres_per_unit
@@ -36,10 +37,12 @@ def watched_states(
     depsgraph: bpy.types.Depsgraph,
     rods: Mapping[str, bpy.types.Object],
     fields: Mapping[str, Field],
+    first: int,
 ) -> dict[str, Array]:
-    """Current values of the watched inputs, packed into arrays (4, 4) like poses. Stored with each frame, they reveal a change of
-    the animation."""
+    """Current values of the watched inputs of a simulation that starts at the frame `first`, packed into arrays (4, 4) like poses.
+    Stored with each frame, they reveal a change of the animation."""
     found = {}
+    targets = {key: target for obj in rods.values() for key, target in _targets(obj)}
     for key in watched:
         state = np.zeros(16)
         uid = key.removesuffix(key_of_factors(""))
@@ -48,6 +51,8 @@ def watched_states(
         elif key == ENVIRONMENT:
             now = environment(scene)
             state[:9] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"], scene.tendril.time_scale)
+        elif key in targets:
+            state = turns.angles(*targets[key], depsgraph, first, scene.frame_current).ravel()
         elif uid in rods:
             state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
             digest = zlib.crc32(" ".join(sorted(released(rods[uid], depsgraph))).encode())
@@ -55,6 +60,22 @@ def watched_states(
             state[-1] = digest if shape is None else zlib.crc32(shape.tobytes(), digest)
         found[key] = state.reshape(4, 4)
     return found
+
+
+def turning(obj: bpy.types.Object, keys: Container[str]) -> list[str]:
+    """Keys of the turns of what a rod follows, for those `keys` of poses that keyframes rotate."""
+    return [
+        key for key, target in _targets(obj) if key.removesuffix(turns.key_of("")) in keys and turns.can_turn(*target)
+    ]
+
+
+def _targets(obj: bpy.types.Object) -> Iterator[tuple[str, tuple[bpy.types.Object, str]]]:
+    """Objects and bones that a rod follows, by the keys of their turns."""
+    uid = obj.tendril.uid
+    yield turns.key_of(uid), (obj, "")
+    for number, one in enumerate(obj.tendril.attachments):
+        if one.target is not None and not is_on_surface(one):
+            yield turns.key_of(key_of(uid, number)), (one.target, one.bone if one.target.type == "ARMATURE" else "")
 
 
 def environment(scene: bpy.types.Scene) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core import Material, Net, Rod, TendrilError
+from ...core import Net, Rod, TendrilError
 from ...core.describe.bundle import rods_of_strands
 from ...core.errors import array
 from . import guides, nets, points, roots
@@ -30,10 +30,9 @@ from .curves import (
 )
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
+from .materials import is_direct, material_of, mechanics
 from .poses import Array, metres_per_unit, pose_of
 from .rods import (
-    MATERIAL_VALUES,
-    MATERIALS,
     bodies_that_move,
     can_break,
     is_net,
@@ -154,9 +153,9 @@ def _bundle(obj: bpy.types.Object, scene: bpy.types.Scene, world: Array) -> Bund
 
 
 def _rods_at_once(obj: bpy.types.Object, scene: bpy.types.Scene, bundle: Bundle, pose: Array) -> list[Rod] | None:
-    """All rods of hair at once; None if their section requires one at a time."""
+    """All rods of hair at once; None if their settings require one at a time."""
     settings, scale = obj.tendril, metres_per_unit(scene)
-    if settings.section != "CIRCLE" or can_break(obj):
+    if settings.section != "CIRCLE" or can_break(obj) or is_direct(settings) or settings.initial_twist != 0.0:
         return None
     return rods_of_strands(
         bundle.vertices,
@@ -294,12 +293,12 @@ def _rod_along(
         radius=None if flat else radius,
         section=section_of(settings, scale) if flat else None,
         taper=radius / constant_radius(settings, scale) if flat else 1.0,
-        material=material_of(settings),
         closed=strand.closed,
         rest=rest_shape(settings, strand, number, scale, lines),
         stiffness_scale=stiffness_along(obj, strand, number),
-        density_scale=mass_along(obj, strand, number),
         director=drawn_directors(obj, strand, number, pose, rows) if obj.type == "CURVE" and flat else None,
+        twist=settings.initial_twist,
+        **mechanics(settings, scale, radius, mass_along(obj, strand, number)),
         **_strength(obj),
     )
 
@@ -332,11 +331,12 @@ def _describe_tied(
     settings, scale = obj.tendril, metres_per_unit(scene)
     distance = settings.tie_distance * scale or 2.0 * max(float(np.max(radius)) for radius in radii)
     joined, point_of, edge_of = nets.tie(strands, distance)
+    radius = nets.to_segments(joined, strands, radii)
     net = Net.from_edges(
         joined.points,
         joined.edges,
-        nets.to_segments(joined, strands, radii),
-        material_of(settings),
+        radius,
+        **mechanics(settings, scale, radius, 1.0),
         **_strength(obj),
     )
     once: dict[int, Held] = {}  # tied splines share the holds of their common points
@@ -363,7 +363,7 @@ def _describe_mesh(
     if not len(edges):
         raise TendrilError("the mesh", "without edges", "draw at least one edge: the edges are the rods of the net")
     strand = nets.NetStrand(world[:count], edges, settings.segment_length * scale)
-    net = nets.net_of_mesh(obj, strand, material_of(settings), rest_of_mesh(settings, strand, scale), scale)
+    net = nets.net_of_mesh(obj, strand, rest_of_mesh(settings, strand, scale), scale)
     moved = np.flatnonzero(strand.of_control >= 0)
     return MeshDescription(
         kinds=(SplineKind("MESH", len(rows), False), SplineKind("EDGES", len(edges), False)),
@@ -379,12 +379,3 @@ def _describe_mesh(
         edge_of=strand.edge_of if points.marks_broken(obj.data) else None,
         **_common(obj, poses, rows, _held(obj, scene, [strand], poses)),
     )
-
-
-def material_of(settings: bpy.types.PropertyGroup) -> Material:
-    if settings.material != "CUSTOM":
-        material = Material.preset(MATERIALS[settings.material])
-    else:
-        material = Material(**{name: getattr(settings, name) for name in MATERIAL_VALUES})
-    strands = material.strands * settings.hairs  # see `hairs` and `shapes.constant_radius`
-    return replace(material, swing_time=settings.swing_time, shear_modulus=None, strands=strands)

@@ -40,6 +40,7 @@ class Held:
     root: int = -1  # index of its point on the surface
     body: str = ""  # key of the rigid body it follows, if that is simulated with the rods
     pulls: bool = False  # whether it acts on that body
+    loose: bool = False  # only the frame is held, not the position
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +90,17 @@ class RodDescription:
     @property
     def notes(self) -> tuple[str, ...]:
         """What users should know about the description, in sentences."""
-        loose = {one.strand for one in self.held} - {one.strand for one in self.held if one.clamped}
+        loose = {one.strand for one in self.held} - {one.strand for one in self.held if one.clamped and not one.loose}
         if not (self.sag_free and loose):
             return ()
         return ("Sag-Free has no effect where the start is only pinned: set Start to Clamped",)
+
+    def tangent(self, held: Held) -> Array:
+        """(3,) direction of the rod at a held vertex at the start."""
+        rod = self.rods[held.strand]
+        begin, end = rod.ends(rod.edge_at(held.vertex))
+        along = rod.points[end] - rod.points[begin]
+        return np.asarray(along / np.linalg.norm(along))
 
     def target(self, pose: Array, around: Around, rows: Rows | None) -> Array:
         """(N, 3) m, where the vertices of all rods would be if they kept their drawn shape, or that of `rows`."""

@@ -38,14 +38,20 @@ def find_held(
         if key not in poses:
             continue
         for seat, (index, vertex) in enumerate(attached_vertices(attachment, strands)):
+            if not (attachment.use_position or attachment.use_rotation):
+                continue
             if (index, vertex) in found:
                 cure = "another attachment holds the same point: remove one of them"
                 raise TendrilError(f"attachment {number + 1}", attachment.name, cure)
             place = strands[index].vertices[vertex].copy()
-            held = Held(index, vertex, attachment.use_rotation, place, key)
+            held = Held(index, vertex, attachment.use_rotation, place, key, loose=not attachment.use_position)
             if is_on_surface(attachment):
                 held = replace(held, root=seat)
             if attachment.target in moving:
+                if held.loose:
+                    raise TendrilError(
+                        f"attachment {number + 1}", attachment.name, "a rigid body needs Position: enable it"
+                    )
                 held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
             found[index, vertex] = held
     if settings.pin_influence < RELEASE_THRESHOLD:
@@ -65,9 +71,15 @@ def find_held(
             found[number, 0] = Held(number, 0, clamped, place, roots.key_of(settings.uid), root)
     for number, strand in enumerate(strands):
         for is_end, hold in ((False, settings.start_hold), (True, settings.end_hold)):
-            if hold in ("PIN", "CLAMP") and not (strand.closed and is_end):  # a closed spline has no second end
+            if hold in ("PIN", "CLAMP", "ORIENT") and not (
+                strand.closed and is_end
+            ):  # a closed spline has no second end
                 vertex = len(strand.vertices) - 1 if is_end else 0
-                _hold_if_free(found, number, strand, vertex, hold == "CLAMP", settings.uid)
+                if (number, vertex) not in found:
+                    place = strand.vertices[vertex].copy()
+                    found[number, vertex] = Held(
+                        number, vertex, hold != "PIN", place, settings.uid, loose=hold == "ORIENT"
+                    )
     return list(found.values())
 
 

@@ -8,9 +8,10 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Material, Net, TendrilError
+from ...core import Net, TendrilError
 from ...core.describe.joining import Joined, join_curves
 from . import points
+from .materials import mechanics
 from .poses import Array
 from .sampling import edges_in
 from .shapes import MIN_STIFFNESS, constant_radius, section_of
@@ -88,7 +89,7 @@ def edges_of(mesh: bpy.types.Mesh) -> Ints:
     return ends.reshape(-1, 2).astype(np.int64)
 
 
-def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, material: Material, rest: Array | None, scale: float) -> Net:
+def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, rest: Array | None, scale: float) -> Net:
     settings = obj.tendril
 
     def per_segment(group: str) -> Array | float:
@@ -100,21 +101,18 @@ def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, material: Material, re
             raise TendrilError("vertex group", group, f'"{obj.name}" has no vertex group of this name: choose another')
         return np.maximum(strand.along(weights)[strand.edges].mean(axis=1), MIN_STIFFNESS)
 
-    shape = (
-        {"section": section_of(settings, scale)}
-        if settings.section != "CIRCLE"
-        else {"radius": constant_radius(settings, scale) * per_segment(settings.radius_group)}
-    )
+    flat, radius = settings.section != "CIRCLE", constant_radius(settings, scale)
+    radii = radius if flat else radius * per_segment(settings.radius_group)
     return Net.from_edges(
         strand.vertices,
         strand.edges,
-        material=material,
+        radius=None if flat else radii,
+        section=section_of(settings, scale) if flat else None,
         rest=rest,
         stiffness_scale=per_segment(settings.stiffness_group),
-        density_scale=per_segment(settings.mass_group),
         break_force=settings.break_force or np.inf,
         break_moment=settings.break_moment or np.inf,
-        **shape,
+        **mechanics(settings, scale, radii, per_segment(settings.mass_group)),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Scene, TendrilError
-from . import roots
+from . import roots, turns
 from .attachments import settings_of_attachments
 from .changes import (
     ENVIRONMENT,
@@ -23,12 +23,13 @@ from .changes import (
     environment,
     has_constant_environment,
     key_of_factors,
+    turning,
 )
 from .colliders import ColliderDescription, clear_of_roots, settings_of_colliders
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
 from .fields import key_of as key_of_field
-from .poses import Array, moved_since
+from .poses import Array, moved_since, nearest_rotation
 from .profiles import settings_of_profiles
 from .rigid_bodies import BodiesDescription, pushes, settings_of_bodies
 from .rods import MATERIAL_VALUES
@@ -41,7 +42,9 @@ class Followers:
 
     holds: NDArray[np.int64]  # in the core's scene
     clamped: bool
+    loose: bool  # only the frame is held, not the position
     places: Array  # (k, 3) m, at the start
+    tangents: Array  # (k, 3) of the rod there
     roots: NDArray[np.int64]  # (k,) index of the point on the surface of each; -1: none
 
 
@@ -63,16 +66,18 @@ class Part:
     @cached_property
     def followers(self) -> Mapping[str, tuple[Followers, ...]]:
         """The holds that follow each pose, by its key."""
-        found: dict[tuple[str, bool], list[int]] = {}
+        found: dict[tuple[str, bool, bool], list[int]] = {}
         for k, held in enumerate(self.described.held):
-            found.setdefault((held.follows, held.clamped), []).append(k)
+            found.setdefault((held.follows, held.clamped, held.loose), []).append(k)
         groups: dict[str, tuple[Followers, ...]] = {}
-        for (key, clamped), members in found.items():
+        for (key, clamped, loose), members in found.items():
             group_held = [self.described.held[k] for k in members]
             group = Followers(
                 np.array([self.holds[k] for k in members]),
                 clamped,
+                loose,
                 np.array([one.place for one in group_held]),
+                np.array([self.described.tangent(one) for one in group_held]),
                 np.array([one.root for one in group_held]),
             )
             groups[key] = (*groups.get(key, ()), group)
@@ -165,6 +170,7 @@ def describe_scene(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
             *(() if has_constant_environment(scene) else (ENVIRONMENT,)),
             *(key_of_factors(uid) for uid, rod in rods.items() if None in rod.constant),
+            *(key for uid, rod in rods.items() for key in turning(objects[uid], rod.start_poses)),
         ),
     )
     _ = description.signature  # now: paths of rigid bodies tell where they are, and they move later
@@ -225,8 +231,8 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], li
 
 def hold_targets(
     part: Part, key: str, poses: Mapping[str, Array]
-) -> Iterator[tuple[NDArray[np.int64], Array, Array | None]]:
-    """The holds of a rod that follow the pose with this key, their positions, and rotations for clamps."""
+) -> Iterator[tuple[NDArray[np.int64], Array | None, Array | None]]:
+    """The holds of a rod that follow the pose with this key, their positions unless these are free, and rotations for clamps."""
     described = part.described
     for group in part.followers.get(key, ()):
         if group.roots[0] >= 0:
@@ -238,12 +244,30 @@ def hold_targets(
             moved, rotation = moved_since(described.start_poses[key], poses[key])
             positions = group.places @ moved[:3, :3].T + moved[:3, 3]
             rotations = np.broadcast_to(rotation, (len(positions), 3, 3))
-        yield group.holds, positions, rotations if group.clamped else None
+        yield group.holds, None if group.loose else positions, rotations if group.clamped else None
+
+
+def hold_turns(
+    part: Part, key: str, before: Mapping[str, Array], poses: Mapping[str, Array]
+) -> Iterator[tuple[NDArray[np.int64], Array]]:
+    """The clamps of a rod that follow the pose with this key, and the whole turns that they make in a frame besides the shortest
+    rotation between its poses. Nothing if turns are not counted, see `turns`."""
+    now = poses.get(turns.key_of(key))
+    if now is None:
+        return
+    start = part.described.start_poses[key]
+    rotations = moved_since(start, before.get(key, start))[1], moved_since(start, poses[key])[1]
+    first = before.get(turns.key_of(key), np.zeros_like(now))
+    for group in part.followers.get(key, ()):
+        if group.clamped and group.roots[0] < 0:
+            whole = turns.whole_turns(first, now, rotations, nearest_rotation(start[:3, :3]), group.tangents)
+            if np.any(whole):
+                yield group.holds, whole
 
 
 def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bodies: BodiesDescription | None) -> Part:
     elements = described.elements or None
-    clamped = {held.strand for held in described.held if held.clamped} if described.sag_free else ()
+    clamped = {held.strand for held in described.held if held.clamped and not held.loose} if described.sag_free else ()
     ids = [
         scene.add(
             rod, model=described.model, friction=described.friction, elements=elements, sag_free=number in clamped
@@ -252,7 +276,7 @@ def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bo
     ]
     holds = []
     for held in described.held:
-        hold = scene.clamp if held.clamped else scene.pin
+        hold = scene.orient if held.loose else scene.clamp if held.clamped else scene.pin
         holds.append(hold(ids[held.strand], held.vertex))
     ties = [
         scene.attach(ids[one.strand], one.vertex, numbers[one.body], kind="weld" if one.clamped else "ball")

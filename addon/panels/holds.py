@@ -62,6 +62,7 @@ class TENDRIL_PT_attachments(RodPanel, bpy.types.Panel):
             layout.prop(attachment, "use_surface")
             if not attachment.use_surface:
                 layout.prop(attachment, "vertex")
+        layout.prop(attachment, "use_position")
         layout.prop(attachment, "use_rotation")
         if target is not None and target.rigid_body is not None and target.rigid_body.type == "ACTIVE":
             layout.prop(attachment, "use_pull")

@@ -10,11 +10,10 @@ from ..baking.disk import is_baked
 from ..bridge import profiles
 from ..bridge.attachments import end_attachment
 from ..bridge.colliders import colliders_of
-from ..bridge.describing import material_of
+from ..bridge.materials import stiffness_of
 from ..bridge.poses import metres_per_unit
 from ..bridge.rods import is_net, is_rod, is_sag_free_possible, uses_elements
 from ..bridge.scenes import range_of
-from ..bridge.shapes import section_of
 from ..preset_menu import TENDRIL_PT_presets
 from ..status import status_of
 from .base import RodPanel, draw_message
@@ -100,7 +99,7 @@ def si_values(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     """Bending stiffness and duration of a swing as they are simulated; empty if the settings do not give them."""
     rod = obj.tendril
     try:
-        stiffness = material_of(rod).stiffness(section_of(rod, metres_per_unit(scene)))
+        stiffness = stiffness_of(rod, metres_per_unit(scene))
     except TendrilError:
         return ""
     bending = f"{min(stiffness.bend_1, stiffness.bend_2) * rod.stiffness_factor:.2g} N m²"
@@ -144,9 +143,28 @@ class TENDRIL_PT_shape(RodPanel, bpy.types.Panel):
         if rod.rest_shape == "CURLY":
             layout.prop(rod, "curl_radius")
             layout.prop(rod, "curl_length")
+        if not is_net(context.object):
+            layout.prop(rod, "initial_twist")
         row = layout.row(align=True)
         row.operator("tendril.set_as_start")
         row.operator("tendril.set_as_rest")
+
+
+def _draw_stiffness(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Stiffnesses that replace those of the material, and the resulting ones: the fields show too few digits of thin rods."""
+    rod = context.object.tendril
+    direct = layout.column(align=True)
+    direct.prop(rod, "bending_stiffness")
+    if rod.section != "CIRCLE":
+        direct.prop(rod, "bending_stiffness_2")
+    direct.prop(rod, "torsional_stiffness")
+    direct.prop(rod, "axial_stiffness")
+    try:
+        found = stiffness_of(rod, metres_per_unit(context.scene))
+    except TendrilError:
+        return
+    bending = f"{found.bend_1:.4g}" if rod.section == "CIRCLE" else f"{found.bend_1:.4g}, {found.bend_2:.4g}"
+    layout.label(text=f"EI {bending}, GJ {found.twist:.4g} N m², EA {found.stretch:.4g} N", icon="BLANK1")
 
 
 class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
@@ -166,6 +184,7 @@ class TENDRIL_PT_material(RodPanel, bpy.types.Panel):
         values.prop(rod, "damping_time")
         layout.prop(rod, "swing_time")
         obj = context.object
+        _draw_stiffness(layout, context)
         if obj.type == "MESH":
             for name in ("stiffness_group", "radius_group", "mass_group"):
                 layout.prop_search(rod, name, obj, "vertex_groups")

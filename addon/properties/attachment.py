@@ -41,6 +41,12 @@ class TendrilAttachment(bpy.types.PropertyGroup):
         description="Follow the point of the deformed mesh that is closest at the start frame, separately for each spline. With "
         "Orientation, the rotation of the face is followed too",
     )
+    use_position: BoolProperty(
+        name="Position",
+        description="Make the point follow the target. If disabled, only the direction and the twist of the rod follow it, and the "
+        "point moves freely",
+        default=True,
+    )
     use_rotation: BoolProperty(
         name="Orientation",
         description="Make the direction and the twist of the rod follow the target. If disabled, the rod rotates freely "

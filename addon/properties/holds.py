@@ -13,6 +13,7 @@ _HOLDS = [
     ("PIN", "Pinned", "The end point follows the object. The rod rotates freely about it", "NONE", 1),
     ("CLAMP", "Clamped", "The end point, its direction and its twist follow the object", "NONE", 2),
     ("ATTACH", "Attached to", "The end point follows another object, which may be a bone or a rigid body", "NONE", 3),
+    ("ORIENT", "Oriented", "Direction and twist follow the object, and the end point moves freely", "NONE", 4),
 ]
 
 

@@ -13,6 +13,7 @@ from .models import rod_models
 from .net import NetSettings
 from .over_time import OverTimeSettings
 from .shape import ShapeSettings
+from .stiffness import StiffnessSettings
 from .type import TypeSettings
 
 
@@ -20,6 +21,7 @@ class TendrilRod(
     TypeSettings,
     MaterialSettings,
     ShapeSettings,
+    StiffnessSettings,
     NetSettings,
     FollowSettings,
     GuideSettings,

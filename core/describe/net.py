@@ -147,8 +147,8 @@ class Net:
         m, n = len(ends), len(x)
         radii = _radii(radius, section, m)
         if stiffness is not None:
-            if material is not None or section is not None:
-                raise TendrilError("stiffness", stiffness, "give either stiffness or material with a section")
+            if material is not None:
+                raise TendrilError("stiffness", stiffness, "give either stiffness or material")
             columns = given_stiffness(stiffness, m)
         elif not isinstance(material, Material):
             raise TendrilError("material", material, 'give a Material, for instance Material.preset("nylon rope")')

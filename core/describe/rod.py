@@ -110,8 +110,8 @@ class Rod:
         """A rod along `points` (n, 3).
 
         Its section is round with `radius` (m; one number or one per vertex), or `section`, scaled along the rod by `taper` (one
-        per vertex), made of `material`; or its `stiffness` is given directly (one, or one per edge), and `radius` is then only
-        used for contact and drag.
+        per vertex), made of `material`; or its `stiffness` is given directly (one, or one per edge), and `radius` or `section` is
+        then only used for contact and drag.
 
         `rest` is the natural shape: "as drawn", "straight", or points (n, 3). `density_scale` and `stiffness_scale` (bending
         and twisting) vary along the rod, one per vertex. With `break_force` (N) or `break_moment` (N m) the rod can break."""
@@ -122,8 +122,8 @@ class Rod:
         m = n if closed else n - 1
         radii = _radii(radius, section, taper, n, closed)
         if stiffness is not None:
-            if material is not None or section is not None:
-                raise TendrilError("stiffness", stiffness, "give either stiffness or material with a section")
+            if material is not None:
+                raise TendrilError("stiffness", stiffness, "give either stiffness or material")
             columns = given_stiffness(stiffness, m)
         else:
             if material is None:

@@ -57,6 +57,7 @@ class Work:
     failures: int = 0  # parts of a step that were given up: the rod was placed without velocity
     overlap: float = 0.0  # deepest overlap at the end of the frame beyond what was drawn, in radii of the thinner rod
     affected: frozenset[int] = frozenset()  # rods with failures: their numbers in the block
+    implicit: frozenset[int] = frozenset()  # rods of an explicit model that took implicit steps instead, likewise
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -67,6 +68,7 @@ class Work:
             self.failures + other.failures,
             max(self.overlap, other.overlap),
             self.affected | other.affected,
+            self.implicit | other.implicit,
         )
 
 

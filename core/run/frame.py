@@ -28,6 +28,8 @@ class Report:
     energies: Energies
     overlap: float = 0.0  # radii
     affected: frozenset[RodId] = frozenset()  # rods with failures
+    # Rods of an explicit model that took implicit steps instead of published ones: in contact, or too stiff for explicit ones
+    implicit: frozenset[RodId] = frozenset()
     problems: tuple[str, ...] = ()  # of the scene's functions of time, each reported in the first frame that has it
 
     @property

@@ -92,13 +92,19 @@ class HoldMotion(Motion):
     def poses(self) -> tuple[Array, Array, Array]:
         return self._now
 
-    def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
-        """Sets targets of holds for the end of the frame."""
-        depth = dimensions(hold)
-        index = np.atleast_1d(np.asarray(hold)) if depth >= 0 else np.zeros(0)
+    def spins(self, hold: Any) -> Array:
+        return np.asarray(self._now[SPIN][self._indices(hold)])
+
+    def _indices(self, hold: Any) -> Any:
+        index = np.atleast_1d(np.asarray(hold)) if dimensions(hold) >= 0 else np.zeros(0)
         if index.ndim != 1 or index.dtype.kind not in "iu" or np.any((index < 0) | (index >= len(self._holds))):
             raise TendrilError("hold", hold, "give ids that scene.pin or scene.clamp returned")
-        shape = (len(index),) if depth == 1 else ()
+        return index
+
+    def aim(self, hold: Any, position: Any, rotation: Any, spin: Any) -> None:
+        """Sets targets of holds for the end of the frame."""
+        index = self._indices(hold)
+        shape = (len(index),) if dimensions(hold) == 1 else ()
         checked: list[tuple[Array, Array]] = []
         for name, value, goal, tail in (
             ("position", position, self._to[POSITION], (3,)),

@@ -137,6 +137,7 @@ class Simulation:
             self.energies(),
             work.overlap,
             work.affected,
+            work.implicit,
             self._world.callbacks.take(),
         )
         return Frame(self.frame, self.time, report, self._world.rods.samples(), self._places, bodies)
@@ -166,6 +167,10 @@ class Simulation:
 
         `rotation` (3x3) is relative to its initial frame; `spin` (rad) is an additional rotation about the tangent."""
         self._holds.aim(hold, position, rotation, spin)
+
+    def spins(self, hold: Sequence[HoldId] | Array) -> Array:
+        """(k,) rad, current rotations of holds about the tangent in addition to their rotation, as given to `move`."""
+        return self._holds.spins(hold)
 
     def aim_goal(
         self,

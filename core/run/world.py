@@ -205,11 +205,14 @@ class World:
             self.work = self.work + self.bodies.steps.take_work()
 
     def _of_rods(self, block: int, work: Work) -> Work:
-        """The work of a block, with the ids of its affected rods in the scene."""
-        if not work.affected:
+        """The work of a block, with the ids of its rods in the scene."""
+        if not work.affected and not work.implicit:
             return work
-        ids = frozenset(rod for rod, (of, k) in enumerate(self.rods.rods) if of == block and k in work.affected)
-        return replace(work, affected=ids)
+
+        def ids(numbers: frozenset[int]) -> frozenset[int]:
+            return frozenset(rod for rod, (of, k) in enumerate(self.rods.rods) if of == block and k in numbers)
+
+        return replace(work, affected=ids(work.affected), implicit=ids(work.implicit))
 
     def stop(self) -> None:
         """Sets all velocities to zero."""

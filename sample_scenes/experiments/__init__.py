@@ -47,6 +47,8 @@ TABLE = {
         _row("twist_asymmetry", "Twist stays on one side of a bend", "Bergou et al. 2008, Fig. 5"),
         _row("localised_buckling", "Localised buckling of a twisted rod", "Bergou et al. 2008, Fig. 7"),
         _row("induced_twist", "A twisted rod buckles if its end cannot turn", "Thesis on Discrete Elastic Rods, 2012"),
+        _row("spinning_body", "A spinning body winds up its rod", "Thesis on Discrete Elastic Rods, 2012"),
+        _row("redundancy", "Redundant parameters and constraints", "Thesis on Discrete Elastic Rods, 2012"),
         _row("projection_energy", "Energy lost by projections", "Bergou et al. 2008, section 10"),
         _row("table_1", "Time of a step", "Bergou et al. 2008, Table 1"),
         _row("trefoil", "A knot jumps when it is twisted", "Bergou et al. 2008, Fig. 1", *DER),

@@ -23,6 +23,7 @@ FRICTION = 0.2  # the paper's
 FRAMES_PER_SECOND, SUBSTEPS = 24.0, 4  # steps of 10.4 ms; 11 to 33 ms in the paper
 SHAKES, PERIOD, SWAY = 0.5, 1.0, math.radians(25.0)  # s, start of the motion; s; rad, amplitude
 SECONDS = 1.5
+LOOSER = 1.7  # curls that do not touch each other move at least this many times as far
 DEEP = 0.1  # overlap, in diameters, above which a crossing counts as deep
 
 
@@ -143,10 +144,18 @@ def run() -> Outcome:
             Number(f"{style.name}: processor time per frame", result.seconds, "s"),
         ]
     largest = {style: float(result.tip_deviation[:, 1].max()) for style, result in results.items()}
+    loose = float(move(CURLY, frames, strand_contact=False).tip_deviation[:, 1].max())
     elements = float(np.mean(STYLISED.elements()))
     numbers += [
         Number.near("mean number of elements of a stylised curl", elements, 1.55, 1e-9, says="paper"),
         Number.between("tip deviation, smooth / curly", largest[SMOOTH] / largest[CURLY], 3.0, math.inf),
+        Number.between(
+            "tip deviation of curly strands, without / with contact",
+            loose / largest[CURLY],
+            LOOSER,
+            math.inf,
+            says="contact makes them a bulk",
+        ),
     ]
     plot = Plot(
         "Tip deviation from rigid motion with the head", "time (s)", "strand lengths",

@@ -98,9 +98,8 @@ def draw(outcome: Outcome, file: Path, title: str = "", source: str = "") -> Non
         y = (foot - 0.12 - 0.24 * (row + 0.5)) / height
         colour = "#b3261e" if number.failed else INK
         text = f"{number.name}:  {number.measured}"
-        known = (
-            f"expected {number.expected}" + (" (out of tolerance)" if number.failed else "") if number.expected else ""
-        )
+        known = number.expected if number.within is None else f"expected {number.expected}"
+        known += " (out of tolerance)" if number.failed else ""
         figure.text(0.25 / WIDTH, y, text, size=10.5, color=colour, va="center")
         figure.text(0.5, y, known, size=10.5, color=colour if number.failed else PALE, va="center")
     figure.savefig(file, dpi=DPI)

@@ -230,11 +230,18 @@ def run(model: str = "der") -> Outcome:
         points, directors, position, rotation = motion.frames[k]
         bob = Cylinder(_width(), 0.04, position=position, rotation=rotation)
         tube = Tube(points, WIRE, directors=directors)
-        moments.append(Moment(f"{motion.time[k]:.1f} s", [tube], [Solid(bob)]))
+        moments.append(Moment(f"{motion.time[k]:.1f} s", [tube, _marker(position, rotation)], [Solid(bob)]))
     caption = "Translation becomes rotation, and returns."
     if model == "der2008":
         caption += " Discrete Elastic Rods of 2008 with the energy-preserving projection."
     return Outcome(numbers, moments, plots, Camera(), caption=caption)
+
+
+def _marker(position: Array, rotation: Array) -> Tube:
+    """A stripe from the axis of the bob over its top and down its side, which shows how far it has turned."""
+    width = _width()
+    way = np.array([(0.0, 0.0, 0.02), (width, 0.0, 0.02), (width, 0.0, -0.02)])
+    return Tube(position + way @ rotation.T, 0.15 * width, ORANGE)
 
 
 def _width() -> float:

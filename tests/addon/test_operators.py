@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.addon.bridge.curves import DRAWN, read_rows, write_rows
-from tendril.addon.bridge.describing import material_of
+from tendril.addon.bridge.materials import material_of
 from tendril.core import Material
 from tendril.core.run.simulation import DEFAULT_SUBSTEPS
 from tendril.tests.addon.building import MIXED, activate, line, make_curve, make_rod, play

@@ -187,7 +187,7 @@ def test_a_rod_needs_one_section_and_one_material():
     refuse(lambda: Rod.from_points(points, 0.1, RUBBER, section=Circle(0.1)), "radius")
     refuse(lambda: Rod.from_points(points, 0.1), "material")
     refuse(lambda: Rod.from_points(points, 0.1, RUBBER, stiffness=given_directly), "stiffness")
-    refuse(lambda: Rod.from_points(points, section=Circle(0.1), stiffness=given_directly), "stiffness")
+    refuse(lambda: Rod.from_points(points, None, RUBBER, section=Circle(1), stiffness=given_directly), "stiffness")
     refuse(lambda: Rod.from_points(points, 0.1, RUBBER, rest="straight", rest_director=(0, 0, 1)), "rest_director")
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from tendril.sample_scenes.experiments import TABLE, torsion_pendulum, wilberforce
+from tendril.sample_scenes.experiments import TABLE, torsion_pendulum, tree, wilberforce
 
 
 @pytest.mark.parametrize("name", ["transducer", "heavy_ball", "heavy_bodies"])
@@ -65,3 +65,12 @@ def test_beat_of_two_waves() -> None:
         height = -0.5 * wilberforce.PULL * (np.cos(one * time) + np.cos(two * time)) * np.exp(-0.004 * time)
         motion = wilberforce.Motion(time, height, height, height, np.stack([height, height]), [])
         assert wilberforce.beat(motion, rates) == pytest.approx(2.0 * math.pi / (two - one), rel=1e-4)
+
+
+def test_without_torsional_stiffness_the_crown_of_a_tree_spins() -> None:
+    """The control run of Fig. 12 of Bergou et al. 2008, of a few branches."""
+    spins = {
+        torsion: np.abs(tree.blown(tree.grown(3, 150, torsion=torsion), 1.0)[1]).max() for torsion in (1.0, tree.LIMP)
+    }
+    assert spins[1.0] < math.radians(5.0)
+    assert spins[tree.LIMP] > math.radians(25.0)

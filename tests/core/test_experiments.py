@@ -473,6 +473,63 @@ def test_induced_twist_in_short():
     assert induced_twist.leaves(1.05 * induced_twist.threshold())
 
 
+@pytest.mark.parametrize("name", ["redundancy", "spinning_body"])
+def test_short_experiments_whole(name):
+    assert not [number for number in experiments.TABLE[name].run().numbers if number.failed]
+
+
+def changed(monkeypatch, module, **values):
+    for name, value in values.items():
+        monkeypatch.setattr(module, name, value)
+
+
+def test_trefoil_in_short(monkeypatch):
+    """Coarse and quick, in one direction: the knot jumps, stays a trefoil, and nothing passes through it."""
+    from tendril.sample_scenes.experiments import trefoil
+
+    changed(monkeypatch, trefoil, SEGMENTS=60, RADIUS=0.007, REST=1.0, RATE=3.0, TURNS=4.5, SECONDS=3.0)
+    knot = trefoil.twisted(1.0, "der")
+    assert knot.trefoil.all()
+    assert np.abs(knot.twist + knot.writhe - knot.turns - knot.twist[0] - knot.writhe[0]).max() < 1e-9
+    assert knot.jump > 0
+    assert np.abs(knot.writhe[knot.jump] - knot.writhe[24]) < 0.3
+    assert np.abs(knot.writhe[-1] - knot.writhe[knot.jump]) > 0.3
+    assert knot.gap.min() > -0.02
+    assert not sum(frame.report.failures for frame in knot.frames)
+
+
+def test_plectonemes_in_short():
+    """Coarse and quick: twist becomes writhe, and one plectoneme forms."""
+    from tendril.sample_scenes.experiments import plectonemes
+
+    rod = plectonemes.twisted(plectonemes.SLOW._replace(segments=80, turns=10.0, rate=5.0, seconds=2.5))
+    assert np.abs(rod.twist + rod.writhe - rod.turns - rod.writhe[0]).max() < 1e-9
+    assert rod.writhe[: len(rod.writhe) // 2].max() < 0.5
+    assert rod.writhe[-1] > 3.0
+    assert rod.twist[-1] < 0.9 * rod.twist.max()
+    (touching,) = plectonemes.plectonemes(rod.frames[-1].positions(0))
+    assert touching > 10
+    assert rod.gap.min() > -0.02
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_chain_in_short(closed, monkeypatch):
+    """Three links, pulled quickly: open ones come apart and fly, closed ones hold."""
+    from tendril.sample_scenes.experiments import chain
+
+    straight = 2.0 * chain.PITCH + 2.0
+    changed(monkeypatch, chain, LINKS=3, STRAIGHT=straight, HANGING=0.8 * straight, BRINGING=0.3, REST=0.4, SPEED=12.0)
+    monkeypatch.setattr(chain, "TAUT", 0.4 + 0.2 * straight / 12.0)
+    monkeypatch.setattr(chain, "AFTER", 0.1)
+    pulled = chain.pulled(closed, 6.5 if closed else chain.FARTHEST)
+    assert (pulled.broken < 0) == closed
+    assert pulled.passages == 0
+    assert pulled.gap.min() > -0.02
+    if not closed:
+        assert chain.width(pulled.frames[pulled.broken].time) > straight
+        assert pulled.speed[pulled.broken :].max() > 24.0
+
+
 @pytest.mark.long
 def test_a_step_is_five_times_as_fast_as_in_2008():
     """By a factor of 15 to 40; two are for busy machines."""
@@ -480,6 +537,15 @@ def test_a_step_is_five_times_as_fast_as_in_2008():
 
     for row in table_1.ROWS[:3]:
         assert table_1.measured(row, rounds=3, repeats=200).total < row.total / 5.0
+
+
+def test_ghost_substeps_in_short():
+    """With the smallest sufficient number no step is halved, with one less some are: the number that the experiment asserts."""
+    from tendril.sample_scenes.experiments import ghost_substeps
+
+    assert ghost_substeps.shaken(0.01, 5)[2]
+    assert not ghost_substeps.shaken(0.01, 4)[2]
+    assert ghost_substeps.MORE * ghost_substeps.PAPER[0.01][0] >= 5
 
 
 def test_preconditioners_in_short(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tendril.core import Body, Box, Material, Mesh, Rod, Scene, Simulation
+from tendril.core import Body, Box, Material, Mesh, Net, Rod, Scene, Simulation
 from tendril.core.run import contact_stepper
 
 STEEL = Material.preset("spring steel")
@@ -34,6 +34,19 @@ def test_explicit_steps_that_would_take_too_long_are_given_up_and_reported():
     assert frame.report.affected == {1}
     assert frame.report.severity.startswith("1 rod not solved, residual")
     assert np.isfinite(sim.state()).all()
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-4])
+def test_the_work_of_corde_on_thin_steel_is_bounded(radius):
+    """Steps of frames with so little inertia are far too short: the segments are given up, and later frames take no longer."""
+    net = Net.from_edges(np.linspace((0, 0, 0), (0.1, 0, 0), 11), [(i, i + 1) for i in range(10)], radius, STEEL)
+    scene = Scene()
+    scene.pin(scene.add(net, "corde"), 0)
+    sim = Simulation(scene)
+    for _ in range(3):
+        frame = sim.step_frame()
+        assert frame.report.affected == {0}
+        assert np.isfinite(frame.positions(0)).all()
 
 
 @pytest.mark.parametrize("function", ["raises", "nan"])
@@ -204,3 +217,23 @@ def test_an_error_in_the_solver_is_reported_and_leaves_rods_where_they_were(monk
     for rod in (0, 1):
         np.testing.assert_array_equal(frame.positions(rod), before.positions(rod))
         assert not frame.velocities(rod).any()
+
+
+@pytest.mark.parametrize("damping_time", [0.0, 1e-2])
+@pytest.mark.parametrize("what", ["free", "a collider far away", "touching", "body"])
+def test_implicit_steps_of_the_published_explicit_model_are_reported(what, damping_time):
+    """Damping and colliders as such do not change how `der2008` steps; contact does, and damping of rods with rigid bodies."""
+    scene = Scene()
+    points, soft = np.linspace((0, 0, 0.5), (0.5, 0, 0.5), 9), Material(1e7, 1000.0, damping_time=damping_time)
+    scene.add(Rod.from_points(points + np.array([0, 1, 0]), radius=0.005, material=soft), "der")
+    rod = scene.add(Rod.from_points(points, radius=0.005, material=soft), "der2008")
+    for end in (0, 1):
+        scene.clamp(end, "start")
+    if what in ("a collider far away", "touching"):
+        scene.collide(Box((1, 0.3, 0.1), position=(0, 0, 0.35 if what == "touching" else -2.0)))
+    if what == "body":
+        body = Body(Box((0.04, 0.04, 0.04)), mass=0.1, position=(0.5, 0, 0.5))
+        scene.attach(rod, "end", scene.add_body(body))
+    *_, frame = Simulation(scene).frames(1, 6)
+    published = what in ("free", "a collider far away") or (what == "body" and damping_time == 0.0)
+    assert frame.report.implicit == (frozenset() if published else {rod})

@@ -7,6 +7,7 @@ the implicit steps of `der` on the same energy, with an almost inextensible rod.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ....errors import Array, Flags, Ints, TendrilError
 from ...elastic.arrays import Arrays, Step
 from ...elastic.rod_block import RodBlock
 from ...elastic.rods import RodArrays, RodState
-from ...protocol import Energies, FreeSteps
+from ...protocol import Energies, FreeSteps, Work
 from ...report import FALLBACKS
 from ...schemes import BACKWARD_EULER
 from .arrays import make_chain, make_motion, make_nodes
@@ -58,6 +59,7 @@ class Der2008Block(RodBlock):
         self._entries = entries
         self._carried: Carried | None = None  # rods coupled to bodies, with these bodies
         self._carrying = np.zeros(self._rods, dtype=np.bool_)
+        self._implicit = np.zeros(self._rods, dtype=np.bool_)  # rods that took implicit steps since `take_work`
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
@@ -77,6 +79,7 @@ class Der2008Block(RodBlock):
             super().free_steps(steps._replace(calm=True, skip=~stuck))
             b.log.report[stuck, FALLBACKS] += steps.number
             self._motion.inner[stuck] = steps.number
+            self._implicit |= stuck
             self._measured = False
 
     def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, _impulse: Array) -> Flags:
@@ -142,6 +145,15 @@ class Der2008Block(RodBlock):
         self._workers.run(
             lambda first, last, piece: respond(b, chain, nodes, motion, h, x, first, last), self._rods, len(x)
         )
+
+    def finish(self, chosen: Ints, creep: bool = False, smooth: bool = False) -> None:
+        super().finish(chosen, creep, smooth)
+        self._implicit[chosen] = True
+
+    def take_work(self) -> Work:
+        found = frozenset(np.flatnonzero(self._implicit).tolist())
+        self._implicit[:] = False
+        return replace(super().take_work(), implicit=found)
 
     def energies(self, gravity: Array) -> Energies:
         if not self._measured:
