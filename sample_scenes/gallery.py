@@ -76,7 +76,7 @@ def make(sample: Sample, films: list[bool]) -> None:
             listed = entry(sample, film)
             work = WORK / f"{sample.name}-{listed.digest}"
             work.mkdir(parents=True, exist_ok=True)
-            paths = render(scene, work, numbers, film)
+            paths = render(scene, work, numbers, film, 4 if film else 14 if sample.hair else 6)
             FOLDER.mkdir(parents=True, exist_ok=True)
             (save_film if film else save_still)(paths, images.DOCS / listed.path)
             images.write(images.read() | {listed.path: listed})
@@ -96,12 +96,12 @@ def play(sample: Sample, scene: bpy.types.Scene, last: int) -> None:
     print(f"{sample.name}: {(time.process_time() - start) / last:.2f} s of processor time a frame", flush=True)
 
 
-def render(scene: bpy.types.Scene, work: Path, frames: list[int], film: bool) -> list[Path]:
+def render(scene: bpy.types.Scene, work: Path, frames: list[int], film: bool, samples: int) -> list[Path]:
     """Renders the frames that are not there yet. Returns the paths of all."""
     scene.render.resolution_x, scene.render.resolution_y = FILM if film else STILL
     scene.render.use_persistent_data = True
     cycles = scene.cycles
-    cycles.samples, cycles.max_bounces, cycles.use_denoising = (4, 3, True) if film else (6, 4, True)
+    cycles.samples, cycles.max_bounces, cycles.use_denoising = samples, 3 if film else 4, True
     # In films of few samples, a good denoiser costs more than the samples.
     for name, value in (("denoising_quality", "FAST" if film else "HIGH"), ("denoising_prefilter", "FAST")):
         if hasattr(cycles, name):

@@ -41,9 +41,11 @@ def long_hair() -> None:
         )
         return _around(x, combed)
 
-    make_hair("Hair", head, grow(roots, lengths, 24, direction), hair_material("Hair", 0.5, 0.75), 7e-5, 200, hairs=50)
+    make_hair(
+        "Hair", head, grow(roots, lengths, 24, direction), hair_material("Hair", 0.5, 0.75), 1.1e-4, 200, hairs=50
+    )
     _shake(head, 0.1, 0.6)
-    set_stage(97, (0.85, -0.75, 1.56), (0.0, 0.03, 1.42), 54.0, Look((0.06, 0.14, 0.3), rim_strength=1.6), ground=0.9)
+    set_stage(97, (0.85, -0.75, 1.56), (0.0, 0.03, 1.42), 46.0, Look((0.06, 0.14, 0.3), rim_strength=1.6), ground=0.9)
 
 
 def fur() -> None:
@@ -65,7 +67,7 @@ def fur() -> None:
     jumps = [(1 + 3 * k, (0.0, 0.0, 1.35 + 0.07 * abs(math.sin(math.pi * k / 4.0)))) for k in range(33)]
     move(body, "location", jumps)
     bpy.context.scene.tendril.air_density = 1.2
-    set_stage(97, (0.3, -0.62, 1.47), (0.01, 0.0, 1.36), 60.0, Look((0.16, 0.3, 0.16), rim_strength=1.5), ground=1.27)
+    set_stage(97, (0.3, -0.62, 1.47), (0.01, 0.0, 1.385), 48.0, Look((0.16, 0.3, 0.16), rim_strength=1.5), ground=1.27)
 
 
 def _head() -> bpy.types.Object:

@@ -80,8 +80,8 @@ SHOWCASES = {
     scene.name: scene
     for scene in (
         Sample(
-            "long_hair", "Long Hair", "showcase", "Long straight hair on a head that shakes", 30, (9, 92), hair=True
+            "long_hair", "Long Hair", "showcase", "Long straight hair on a head that shakes", 15, (9, 92), hair=True
         ),
-        Sample("fur", "Fur", "showcase", "Fur on a creature that jumps", 20, (9, 80), hair=True),
+        Sample("fur", "Fur", "showcase", "Fur on a creature that jumps", 15, (9, 80), hair=True),
     )
 }
