@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-quick test-core test-addon test-long fuzz lint docs bench bench-long bench-peers doc-images package package-here test-package clean
+.PHONY: demo test test-quick test-core test-addon test-long fuzz lint docs bench bench-long bench-peers doc-images gallery package package-here test-package clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/docs.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -76,6 +76,11 @@ bench-peers: $(VENV)/ready
 # IMAGES=--check lists stale ones and makes none.
 doc-images: $(VENV)/ready
 	$(PY) -m tendril.sample_scenes.images $(IMAGES)
+
+# Pictures and films of docs/gallery that are missing or stale; about an hour of two cores for all. GALLERY="knot --films" makes some.
+# An interrupted run goes on where it was.
+gallery: $(VENV)/ready
+	$(PY) -m tendril.sample_scenes.gallery $(GALLERY)
 
 # Zips for Preferences > Get Extensions > Install from Disk, with the wheels Blender lacks, in out/packages:
 # for every platform and Blender, or for this platform alone.

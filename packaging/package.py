@@ -25,7 +25,10 @@ OUT = Path("out/packages")
 # Folders are copied with their contents except for `IGNORED`.
 TREE = (
     *("__init__.py", "CHANGELOG.md", "LICENSE", "addon", "core"),
-    *(f"sample_scenes/{name}" for name in ("__init__.py", "grooms.py", "studio.py", "samples")),
+    *(
+        f"sample_scenes/{name}"
+        for name in ("__init__.py", "grooms.py", "stage.py", "studio.py", "surfaces.py", "samples")
+    ),
     *(f"sweep/{name}.py" for name in ("__init__", "blend_tasks", "numbers", "paths", "sampling", "variants")),
 )
 # The command line is left out: it runs scene files, which are Python code, and extensions must not run code from elsewhere.

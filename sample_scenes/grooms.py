@@ -10,9 +10,11 @@ import bpy
 import numpy as np
 
 from .studio import Colour, activate, use_nodes
+from .surfaces import paint, skin
 
-DOWN = np.array([0.0, 0.0, -1.0])
-SKIN = (0.55, 0.33, 0.24)
+DOWN, BACK = np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])
+PORCELAIN = (0.78, 0.66, 0.56)
+EYE = (0.0232, -0.043, 0.0158)  # of Suzanne, 0.18 m wide
 
 
 class Roots(NamedTuple):
@@ -23,7 +25,7 @@ class Roots(NamedTuple):
 
 
 def monkey(size: float, location: tuple[float, float, float], colour: Colour) -> bpy.types.Object:
-    """Suzanne, `size` m wide, smooth, with the size in its mesh."""
+    """Suzanne, `size` m wide, smooth, with the size in its mesh and dark eyes."""
     bpy.ops.mesh.primitive_monkey_add()
     obj = bpy.context.active_object
     modifier = obj.modifiers.new("Smooth", "SUBSURF")
@@ -35,15 +37,67 @@ def monkey(size: float, location: tuple[float, float, float], colour: Colour) ->
     obj.data.vertices.foreach_set("co", points * np.float32(size / width))
     obj.data.update()
     bpy.ops.object.shade_smooth()
-    skin = bpy.data.materials.new("Skin")
-    use_nodes(skin)
-    surface = skin.node_tree.nodes["Principled BSDF"]
-    surface.inputs["Base Color"].default_value = (*colour, 1.0)
-    surface.inputs["Roughness"].default_value = 0.5
-    obj.data.materials.append(skin)
+    obj.data.materials.append(skin("Skin", colour))
+    obj.data.materials.append(paint("Eyes", (0.012, 0.008, 0.006), 0.06, 1.0))
+    for polygon in obj.data.polygons:
+        x, y, z = polygon.center
+        if math.dist((abs(x), y, z), EYE) < 0.0150:
+            polygon.material_index = 1
     obj.location = location
     bpy.context.view_layer.update()
     return obj
+
+
+# Outline of a head and neck, metres above the chin: foremost and hindmost y, half the width. It looks along -y.
+OUTLINE = np.array([
+    (-0.125, -0.062, 0.104, 0.082), (-0.118, -0.062, 0.104, 0.082), (-0.105, -0.036, 0.082, 0.060), (-0.070, -0.022, 0.074, 0.052),
+    (-0.030, -0.022, 0.073, 0.051), (-0.012, -0.036, 0.074, 0.051), (-0.002, -0.072, 0.076, 0.050), (0.014, -0.088, 0.080, 0.056),
+    (0.045, -0.089, 0.089, 0.064), (0.070, -0.088, 0.098, 0.069), (0.100, -0.087, 0.105, 0.074), (0.130, -0.092, 0.108, 0.077),
+    (0.160, -0.088, 0.105, 0.075), (0.185, -0.074, 0.094, 0.067), (0.205, -0.050, 0.073, 0.051), (0.218, -0.022, 0.044, 0.031),
+    (0.223, 0.010, 0.012, 0.001),
+])  # fmt: skip
+
+
+def bust(location: tuple[float, float, float], surface: bpy.types.Material, around: int = 48) -> bpy.types.Object:
+    """A head without features of anybody, on a neck, as hairdressers have them. It turns about the middle of its neck."""
+    from scipy.interpolate import PchipInterpolator
+
+    levels = np.concatenate([np.linspace(-0.125, 0.2, 44), 0.223 - 0.023 * np.linspace(1.0, 0.0, 9)[1:] ** 2])
+    front, back, half = PchipInterpolator(OUTLINE[:, 0], OUTLINE[:, 1:])(levels).T[:, :, None]
+    angle = np.linspace(0.0, 2.0 * math.pi, around, endpoint=False)
+    x = half * np.sin(angle)
+    y = 0.5 * (front + back) - 0.5 * (back - front) * np.cos(angle)
+    z = np.broadcast_to(levels[:, None], x.shape)
+    facing = np.clip(np.cos(angle), 0.0, 1.0)  # 1 in front
+    bridge = np.interp(levels, [0.066, 0.074, 0.08, 0.118, 0.13], [0.0, 0.022, 0.023, 0.006, 0.0])[:, None]
+    y = y - bridge * np.exp(-((x / 0.0115) ** 2)) * facing
+    for height, much in ((0.05, 0.004), (0.039, 0.0045)):  # lips
+        y = y - much * np.exp(-((x / 0.018) ** 2) - ((z - height) / 0.0055) ** 2) * facing
+    sockets = np.exp(-(((np.abs(x) - 0.031) / 0.016) ** 2) - ((z - 0.108) / 0.012) ** 2)
+    y = y + 0.0085 * sockets * facing
+    points = np.stack([x, y, z], axis=2).reshape(-1, 3)
+    rows, k = len(levels), np.arange(around)
+    quads = [
+        (a, b, b + around, a + around)
+        for r in range(rows - 1)
+        for a, b in zip((r * around + k).tolist(), (r * around + (k + 1) % around).tolist(), strict=True)
+    ]
+    mesh = bpy.data.meshes.new("Head")
+    mesh.from_pydata(
+        rounded_off(points).tolist(), [], [*quads, tuple(k[::-1].tolist()), tuple((k + (rows - 1) * around).tolist())]
+    )
+    mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
+    mesh.materials.append(surface)
+    obj = bpy.data.objects.new("Head", mesh)
+    obj.location = location
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    return obj
+
+
+def rounded_off(x: np.ndarray) -> np.ndarray:
+    """Positions on a grid of 4 µm: files with them compress to half the size."""
+    return np.round(x * 2.0**18) / 2.0**18
 
 
 def scatter(
@@ -82,33 +136,50 @@ def grow(
 
 
 def scalp(x: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Top, sides and back of Suzanne's head, 0.18 m wide, without face and ears."""
-    back = x[:, 1] > 0.012 - 0.6 * np.maximum(x[:, 2] - 0.025, 0.0)
-    return back & (x[:, 2] > -0.02) & (np.abs(x[:, 0]) < 0.062) & (normal[:, 2] > -0.5)
+    """Where hair grows on the head of `bust`: above a line from the forehead past the temples to the neck."""
+    line = np.interp(x[:, 1], [-0.09, -0.06, -0.03, 0.0, 0.04, 0.1], [0.178, 0.17, 0.14, 0.1, 0.05, 0.025])
+    return x[:, 2] > line
 
 
-def curled(roots: Roots, length: float, points: int) -> np.ndarray:
-    """Helical strands in locks: neighbours share the phase of their curl."""
+def locks(roots: Roots, each: int, spread: float, seed: int = 0) -> tuple[Roots, np.ndarray]:
+    """So many roots about each root, within the distance `spread`, and the lock that each belongs to."""
+    rng = np.random.default_rng(seed)
+    shift = spread * rng.normal(size=(len(roots.x), each, 3)) / 1.7
+    shift -= np.sum(shift * roots.normal[:, None], axis=2, keepdims=True) * roots.normal[:, None]
+    return (
+        Roots((roots.x[:, None] + shift).reshape(-1, 3), np.repeat(roots.normal, each, axis=0)),
+        np.repeat(np.arange(len(roots.x)), each),
+    )
+
+
+def curled(
+    roots: Roots, lock: np.ndarray, length: float, points: int, turns: float = 4.0, wide: float = 0.008
+) -> np.ndarray:
+    """Helical strands that stand off the head and then hang down; those of a lock share length and phase."""
     rng = np.random.default_rng(2)
-    cells = np.floor(roots.x / 0.011).astype(np.int64)
-    _, lock = np.unique(cells, axis=0, return_inverse=True)
-    lock = lock.ravel()
-    phase, lengths = (
-        rng.uniform(0.0, 2.0 * math.pi, lock.max() + 1)[lock],
-        length * rng.uniform(0.7, 1.0, lock.max() + 1)[lock],
-    )
-    out = roots.normal
-    axis = grow(
-        roots, lengths, points, lambda x, s: (1.0 - 0.6 * s) * out + 0.9 * s * DOWN + 0.25 * np.array([0.0, 1.0, 0.0])
-    )
-    e = np.cross(out, [0.3, 0.2, 0.9])
-    e /= np.linalg.norm(e, axis=1, keepdims=True)
-    f = np.cross(out, e)
+    count = int(lock.max()) + 1
+    phase = rng.uniform(0.0, 2.0 * math.pi, count)[lock]
+    lengths = (length * rng.uniform(0.7, 1.0, count))[lock]
+    lean = (0.3 * rng.normal(size=(count, 3)))[lock]
+    # Above the forehead it is combed aside and back.
+    front = np.clip((0.01 - roots.x[:, 1:2]) / 0.05, 0.0, 1.0)
+    aside = front * (1.1 * BACK + np.sign(roots.x[:, :1]) * np.array([0.9, 0.0, 0.0]))
+
+    def direction(x: np.ndarray, s: float) -> np.ndarray:
+        standing = max(0.0, 1.0 - 1.6 * s) * roots.normal + (1.0 - s) * (0.35 * lean + 0.25 * BACK + 1.3 * aside)
+        return standing + min(1.0, 2.2 * s) * 1.1 * DOWN
+
+    axis = grow(roots, lengths, points, direction)
     s = np.linspace(0.0, 1.0, points)
-    angle = phase[:, None] + 2.0 * math.pi * 3.0 * s[None]
-    wide = 0.007 * np.minimum(1.0, 5.0 * s)[None, :, None]
-    curl = np.cos(angle)[..., None] * e[:, None] + np.sin(angle)[..., None] * f[:, None]
-    return axis + wide * curl + 0.0015 * s[None, :, None] * rng.normal(size=(len(out), 1, 3))
+    angle = phase[:, None] + 2.0 * math.pi * turns * s[None] * np.where(lock % 2 == 0, 1.0, -1.0)[:, None]
+    along = np.gradient(axis, axis=1)
+    along /= np.linalg.norm(along, axis=2, keepdims=True)
+    e = np.cross(along, [0.31, 0.93, 0.2])
+    e /= np.linalg.norm(e, axis=2, keepdims=True)
+    out = np.minimum(1.0, 4.0 * s)[None, :, None] * wide
+    curl = np.cos(angle)[..., None] * e + np.sin(angle)[..., None] * np.cross(along, e)
+    stray = 0.0025 * s[None, :, None] * rng.normal(size=(len(lock), 1, 3))
+    return axis + out * curl + stray
 
 
 def hair_material(name: str, melanin: float, redness: float, roughness: float = 0.3) -> bpy.types.Material:
@@ -133,7 +204,7 @@ def make_hair(
     count, points = strands.shape[:2]
     data = bpy.data.hair_curves.new(name)
     data.add_curves([points] * count)
-    data.attributes["position"].data.foreach_set("vector", strands.astype(np.float32).ravel())
+    data.attributes["position"].data.foreach_set("vector", rounded_off(strands).astype(np.float32).ravel())
     taper = np.linspace(1.0, 0.25, points) * thickness
     data.attributes.new("radius", "FLOAT", "POINT")
     data.attributes["radius"].data.foreach_set("value", np.tile(taper, count).astype(np.float32))

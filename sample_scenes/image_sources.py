@@ -4,7 +4,7 @@ A source is one of
 - `FILE.py`: the code of a module,
 - `FILE.py::NAME`: the code of one function or class in it, or the value of one constant,
 - `experiment:NAME`: title and origin of an experiment, which are drawn into its picture,
-- `sample:NAME`: title and frames of a sample,
+- `sample:NAME`: title and frames of a sample or a showcase,
 - `panel:LABEL`: the code of a panel of the add-on, with labels and default values of the properties that it names.
 
 Modules that only draw (`picture.py`, `render.py`, `studio.py` ...) and the simulator itself are not listed as sources: otherwise
@@ -35,9 +35,11 @@ def _content(source: str) -> str:
 
         return repr((EXPERIMENTS[name].title, EXPERIMENTS[name].source))
     if colon and kind == "sample":
+        from .samples import SHOWCASES
         from .samples import TABLE as SAMPLES
 
-        return repr((SAMPLES[name].title, SAMPLES[name].moments))
+        one = (SAMPLES | SHOWCASES)[name]
+        return repr((one.title, one.still, one.film))
     if colon and kind == "panel":
         return _panel(name)
     path, _, name = source.partition("::")

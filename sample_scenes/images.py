@@ -108,7 +108,7 @@ def select(images: dict[str, Image], names: list[str]) -> list[Image]:
         return list(images.values())
     found = []
     for name in names:
-        wanted = name.removeprefix("docs/").removesuffix(".png")
+        wanted = name.removeprefix("docs/").removesuffix(".png").removesuffix(".webp")
         fitting = [image for image in images.values() if wanted in (image.name, image.name.rpartition("/")[2])]
         if not fitting:
             raise ValueError(f"docs/images.toml lists no picture {name!r}")

@@ -33,7 +33,7 @@ def curve_object(
     kind: str,
     points: np.ndarray,
     thickness: float,
-    colour: Colour,
+    colour: Colour | bpy.types.Material,
     twists: int = 0,
     metal: bool = False,
 ) -> bpy.types.Object:
@@ -53,7 +53,7 @@ def curve_object(
         spline.points.add(len(points) - 1)
         spline.points.foreach_set("co", np.hstack([points, np.ones((len(points), 1))]).ravel())
         spline.use_endpoint_u = True
-    curve.materials.append(material(name, colour, twists, metal))
+    curve.materials.append(_surface(name, colour, twists, metal))
     obj = bpy.data.objects.new(name, curve)
     bpy.context.collection.objects.link(obj)
     return obj
@@ -159,36 +159,44 @@ def material(name: str, colour: Colour, twists: int = 0, metal: bool = False) ->
     return result
 
 
+def _surface(
+    name: str, colour: Colour | bpy.types.Material, twists: int = 0, metal: bool = False
+) -> bpy.types.Material:
+    return colour if isinstance(colour, bpy.types.Material) else material(name, colour, twists, metal)
+
+
 def use_nodes(block: bpy.types.Material | bpy.types.World) -> None:
     if bpy.app.version < (5, 0):  # from 5.0 on materials and worlds always use nodes
         block.use_nodes = True
 
 
-def box(name: str, size: Vector3, colour: Colour) -> bpy.types.Object:
+def box(name: str, size: Vector3, colour: Colour | bpy.types.Material) -> bpy.types.Object:
     bpy.ops.mesh.primitive_cube_add(size=1.0)
     return finish(name, colour, size)
 
 
-def cylinder(name: str, radius: float, depth: float, colour: Colour) -> bpy.types.Object:
+def cylinder(name: str, radius: float, depth: float, colour: Colour | bpy.types.Material) -> bpy.types.Object:
     bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=depth, vertices=48)
     bpy.ops.object.shade_smooth_by_angle()  # automatic smoothing needs an asset that some builds lack
     return finish(name, colour)
 
 
-def ring(name: str, radius: float, thickness: float) -> bpy.types.Object:
+def ring(
+    name: str, radius: float, thickness: float, colour: Colour | bpy.types.Material = (0.2, 0.2, 0.21)
+) -> bpy.types.Object:
     bpy.ops.mesh.primitive_torus_add(
         major_radius=radius, minor_radius=thickness, rotation=(math.radians(90.0), 0.0, 0.0)
     )
     bpy.ops.object.shade_smooth()
-    return finish(name, (0.2, 0.2, 0.21))
+    return finish(name, colour)
 
 
-def finish(name: str, colour: Colour, size: Vector3 = (1.0, 1.0, 1.0)) -> bpy.types.Object:
+def finish(name: str, colour: Colour | bpy.types.Material, size: Vector3 = (1.0, 1.0, 1.0)) -> bpy.types.Object:
     """Names, scales and colours the mesh object that an operator has just added."""
     obj = bpy.context.active_object
     obj.name = name
     obj.scale = size
-    obj.data.materials.append(material(name, colour))
+    obj.data.materials.append(_surface(name, colour))
     return obj
 
 
@@ -197,7 +205,7 @@ def add_lights(scene: bpy.types.Scene, key: Light, fill: Light, sky: Colour) -> 
     for light in (key, fill):
         data = bpy.data.lights.new("Light", "AREA")
         data.energy, data.size, data.color = light.watts, light.size, light.colour
-        _aimed("Light", data, light.location, (0.0, 0.0, 1.4))
+        aimed("Light", data, light.location, (0.0, 0.0, 1.4))
     world = bpy.data.worlds.new("World")
     use_nodes(world)
     world.node_tree.nodes["Background"].inputs["Color"].default_value = (*sky, 1.0)
@@ -208,10 +216,10 @@ def add_camera(scene: bpy.types.Scene, eye: Vector3, target: Vector3, lens: floa
     """Adds the camera of the scene at `eye`, directed at `target`."""
     data = bpy.data.cameras.new("Camera")
     data.lens = lens
-    scene.camera = _aimed("Camera", data, eye, target)
+    scene.camera = aimed("Camera", data, eye, target)
 
 
-def _aimed(name: str, data: bpy.types.ID, location: Vector3, target: Vector3) -> bpy.types.Object:
+def aimed(name: str, data: bpy.types.ID, location: Vector3, target: Vector3) -> bpy.types.Object:
     """An object at `location` whose -z axis, along which lights and cameras look, points at the target."""
     obj = bpy.data.objects.new(name, data)
     obj.location = location

@@ -10,7 +10,7 @@ Value = Any  # a socket of the tree, or a constant
 
 
 class Graph:
-    """A new node group with the inputs of all looks. `curve` and `thickness` are its inputs."""
+    """A new node group with the inputs of all looks: `geometry`, of which `curve` has the curves or edges, and `thickness`."""
 
     def __init__(self, name: str) -> None:
         tree: Any = bpy.data.node_groups.new(name, "GeometryNodeTree")
@@ -24,6 +24,7 @@ class Graph:
         face.new_socket("Material", in_out="INPUT", socket_type="NodeSocketMaterial")
         self._inputs = tree.nodes.new("NodeGroupInput")
         geometry, self.thickness, self.material = self._inputs.outputs[:3]
+        self.geometry = geometry
         # Nets are meshes: their edges are the curves.
         of_edges = self.node("GeometryNodeMeshToCurve", {0: geometry}).outputs[0]
         drawn = self.node("GeometryNodeSeparateComponents", {0: geometry}).outputs["Curve"]

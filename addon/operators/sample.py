@@ -6,6 +6,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ...sample_scenes.samples import TABLE
+from ...sample_scenes.stage import look_through_camera
 
 
 class TENDRIL_OT_sample_add(bpy.types.Operator):
@@ -39,6 +40,7 @@ class TENDRIL_OT_sample_add(bpy.types.Operator):
             self.report({"ERROR"}, f"The sample {sample.title} could not be created: {error}")
             return {"CANCELLED"}
         context.window.scene.frame_set(1)
+        look_through_camera([context.window.screen], shaded=False)
         return {"FINISHED"}
 
 

@@ -16,44 +16,72 @@ class Sample:
     title: str
     module: str
     shows: str
-    moments: tuple[int, ...] = ()  # frames of its sheet; default: four at equal intervals
+    still: int  # frame of its picture in the gallery
+    film: tuple[int, int]  # first and last frame of its film there
+    hair: bool = False
 
     def build(self) -> None:
         """Builds the sample in the current scene, which should be empty."""
-        getattr(importlib.import_module(f".{self.module}", __package__), self.name)()
+        package = __package__.rpartition(".")[0] if self.module == "showcase" else __package__
+        getattr(importlib.import_module(f".{self.module}", package), self.name)()
 
 
 TABLE = {
     sample.name: sample
     for sample in (
+        Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor", 9, (1, 72)),
+        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (1, 92)),
+        Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 40, (1, 84)),
+        Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset", 50, (1, 100)),
         Sample(
-            "rope_on_hook",
-            "Rope on a Hook",
-            "ropes",
-            "A hemp rope uncoils, falls and meets the floor",
-            (1, 8, 15, 96),
+            "rope_bridge",
+            "Rope Bridge",
+            "things",
+            "Planks, two ropes, two cliffs, and a box that drops on them",
+            20,
+            (1, 80),
         ),
-        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends"),
-        Sample("slinky", "Slinky", "ropes", "A long soft spring hangs from a hand that moves"),
-        Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset"),
-        Sample("rope_bridge", "Rope Bridge", "things", "Planks, two ropes, two posts, and a box that drops on them"),
-        Sample("wrecking_ball", "Wrecking Ball", "things", "A ball on a cable knocks over a wall of rigid bodies"),
+        Sample(
+            "wrecking_ball",
+            "Wrecking Ball",
+            "things",
+            "A ball on a chain knocks over a wall of rigid bodies",
+            24,
+            (1, 72),
+        ),
         Sample(
             "wilberforce_pendulum",
             "Wilberforce Pendulum",
             "things",
             "Bouncing becomes turning, and bouncing again",
-            (5, 9, 60, 64),
+            30,
+            (1, 120),
         ),
         Sample(
             "curly_hair",
             "Curly Hair",
             "growing",
             "Springy curls on a head that nods: guides and children",
+            30,
+            (1, 80),
+            hair=True,
         ),
-        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", (1, 56, 84, 100)),
-        Sample("climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole"),
-        Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it"),
-        Sample("tree_in_wind", "Tree in Wind", "growing", "Curves tied to a tree, wind and turbulence"),
+        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", 60, (20, 100)),
+        Sample(
+            "climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole", 100, (1, 110)
+        ),
+        Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it", 38, (1, 90)),
+        Sample("tree_in_wind", "Tree in Wind", "growing", "Curves tied to a tree, wind and turbulence", 40, (30, 110)),
+    )
+}
+
+# Grooms that are only rendered for the gallery; the package for Blender has no showcase.py.
+SHOWCASES = {
+    scene.name: scene
+    for scene in (
+        Sample(
+            "long_hair", "Long Hair", "showcase", "Long straight hair on a head that shakes", 15, (9, 92), hair=True
+        ),
+        Sample("fur", "Fur", "showcase", "Fur on a creature that jumps", 15, (9, 80), hair=True),
     )
 }

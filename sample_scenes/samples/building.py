@@ -1,4 +1,4 @@
-"""Building blocks of the samples: rods, bodies, colliders, attachments, and a stage with lights and a camera."""
+"""Building blocks of the samples: rods, bodies, colliders, attachments, keyframes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..studio import Colour, Light, Vector3, activate, add_camera, add_lights, add_rod, box, curve_object, finish
+from ..studio import Vector3, activate, add_rod, box, curve_object, cylinder, finish
 
-WOOD, STEEL, BRICK = (0.3, 0.14, 0.05), (0.55, 0.56, 0.6), (0.45, 0.1, 0.05)
+Surface = bpy.types.Material
 
 
 def rod(
-    name: str, points: np.ndarray, thickness: float, colour: Colour, kind: str = "POLY", *,
-    twists: int = 0, metal: bool = False, **settings: Any,
+    name: str, points: np.ndarray, thickness: float, surface: Surface, kind: str = "POLY", *, look: str = "NONE", **settings: Any
 ) -> bpy.types.Object:  # fmt: skip
     """A curve that is a rod. Its radius is the visible thickness unless `radius` is among the settings."""
-    obj = curve_object(name, kind, points, thickness, colour, twists, metal)
+    obj = curve_object(name, kind, points, thickness, surface)
+    if look != "NONE":
+        settings.setdefault("radius", thickness)
     for key, value in settings.items():
         setattr(obj.tendril, key, value)
     add_rod(obj)
+    obj.tendril.look = look
     return obj
 
 
@@ -32,21 +34,55 @@ def helix(turns: float, per_turn: int, radius: float, pitch: float, top: float) 
     return np.stack([radius * np.cos(angle), radius * np.sin(angle), top - pitch * angle / (2.0 * math.pi)], axis=1)
 
 
-def ball(name: str, radius: float, location: Vector3, colour: Colour) -> bpy.types.Object:
+def ball(name: str, radius: float, location: Vector3, surface: Surface) -> bpy.types.Object:
     bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, segments=48, ring_count=24)
     bpy.ops.object.shade_smooth()
-    obj = finish(name, colour)
+    obj = finish(name, surface)
     obj.location = location
     return obj
 
 
-def block(name: str, size: Vector3, location: Vector3, colour: Colour = WOOD) -> bpy.types.Object:
-    """A box whose size is in its mesh; the scale of the object stays 1."""
-    obj = box(name, size, colour)
+def block(name: str, size: Vector3, location: Vector3, surface: Surface, round_by: float = 0.0) -> bpy.types.Object:
+    """A box whose size is in its mesh; the scale of the object stays 1. `round_by` is the radius of its visible edges."""
+    obj = box(name, size, surface)
     for vertex in obj.data.vertices:
         vertex.co = [c * s for c, s in zip(vertex.co, size, strict=True)]
     obj.scale = (1.0, 1.0, 1.0)
     obj.location = location
+    return rounded(obj, round_by) if round_by else obj
+
+
+def rounded(obj: bpy.types.Object, radius: float) -> bpy.types.Object:
+    """Rounds the edges by a modifier; physics goes on with the sharp mesh."""
+    bevel = obj.modifiers.new("Rounded", "BEVEL")
+    bevel.width, bevel.segments, bevel.harden_normals = radius, 3, False
+    obj.data.polygons.foreach_set("use_smooth", [True] * len(obj.data.polygons))
+    obj.modifiers.new("Normals", "WEIGHTED_NORMAL")
+    return obj
+
+
+def bar(name: str, radius: float, start: Vector3, end: Vector3, surface: Surface) -> bpy.types.Object:
+    """A cylinder from one point to another."""
+    from mathutils import Vector
+
+    along = Vector(end) - Vector(start)
+    obj = cylinder(name, radius, along.length, surface)
+    obj.location = (Vector(start) + Vector(end)) / 2.0
+    obj.rotation_euler = along.to_track_quat("Z", "Y").to_euler()
+    return obj
+
+
+def hold(obj: bpy.types.Object, parent: bpy.types.Object) -> bpy.types.Object:
+    """Parents the object where it is."""
+    bpy.context.view_layer.update()
+    obj.parent = parent
+    obj.matrix_parent_inverse = parent.matrix_world.inverted()
+    return obj
+
+
+def unseen(obj: bpy.types.Object) -> bpy.types.Object:
+    """Hides an object from renders that the backdrop stands for."""
+    obj.hide_render, obj.display_type, obj.hide_select = True, "BOUNDS", True
     return obj
 
 
@@ -94,19 +130,3 @@ def move(obj: bpy.types.Object, path: str, keys: Sequence[tuple[int, Any]]) -> N
         setattr(obj, path, value)
         obj.keyframe_insert(path, frame=frame)
     setattr(obj, path, keys[0][1])
-
-
-def stage(frames: int, eye: Vector3, target: Vector3, lens: float = 50.0, ground: float | None = 0.0) -> None:
-    """Sets the number of frames and adds lights, a camera directed at the target, and a ground for shadows."""
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = 1, frames
-    if ground is not None:
-        floor = block("Ground", (30.0, 30.0, 0.1), (0.0, 0.0, ground - 0.05), (0.2, 0.17, 0.14))
-        floor.hide_select = True
-    add_lights(
-        scene,
-        Light((-3.0, -3.5, 5.0), 500.0, 2.0, (1.0, 0.9, 0.78)),
-        Light((3.5, -3.0, 2.5), 150.0, 2.5, (0.7, 0.82, 1.0)),
-        sky=(0.25, 0.28, 0.33),
-    )
-    add_camera(scene, eye, target, lens)

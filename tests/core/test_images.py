@@ -29,7 +29,7 @@ def test_every_experiment_and_sample_has_its_picture() -> None:
             assert f"sample_scenes/experiments/{name}.py" in entry.sources
             assert shlex.split(entry.command)[:5] == ["python", "-m", "tendril", "experiment", name]
     for name in SAMPLES:
-        assert f"sample:{name}" in listed[f"gallery/{name}.png"].sources
+        assert f"sample:{name}" in listed[f"gallery/{name}.webp"].sources
 
 
 def test_the_list_is_written_as_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
