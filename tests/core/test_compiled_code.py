@@ -28,9 +28,8 @@ def start(folder, script, *arguments, before=None):
     """A Python of its own whose kernel lies in a file, as numba wants it."""
     folder.mkdir(exist_ok=True)
     file = folder / "script.py"
-    if (
-        not file.exists() or file.read_text() != script
-    ):  # a process started before may still read it: never truncate it then
+    # A process that was started before may still read the file: never truncate it then.
+    if not file.exists() or file.read_text() != script:
         file.write_text(script)
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, str(file), *map(str, arguments)]
