@@ -66,4 +66,32 @@ def _cold(_full: bool) -> Iterator[Line]:
     yield Line("first frame after import, kernels compiled now", first_frame(cold=True))
 
 
-ROWS = (Row("allocations", _allocations), Row("first frame", _warm), Row("compiling", _cold))
+ADD_ON = """
+import bpy, time; start = time.process_time()
+import tendril.addon
+print(time.process_time() - start)
+"""
+
+
+def add_on_import() -> float:
+    """Processor time in s, the least of some processes; the first one may write the compiled Python files."""
+    times = []
+    for _ in range(5):
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        result = subprocess.run(
+            [sys.executable, "-c", ADD_ON], env=environment, capture_output=True, text=True, check=True
+        )
+        times.append(float(result.stdout.split()[-1]))
+    return min(times)
+
+
+def _add_on(_full: bool) -> Iterator[Line]:
+    yield Line("import of the add-on", add_on_import(), {"seconds": 0.1})
+
+
+ROWS = (
+    Row("allocations", _allocations),
+    Row("first frame", _warm),
+    Row("compiling", _cold),
+    Row("add-on import", _add_on),
+)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...core import BodyPoses, TendrilError
+from ...core import TendrilError
 from ...core.contact.bodies.rotation import exponential, logarithm
 from .bullet import HiddenWorld, WorldLost
 from .poses import Array, metres_per_unit
 from .rigid_bodies import BodiesDescription, rotations_of
+
+if TYPE_CHECKING:
+    from ...core import BodyPoses
 
 
 class BlenderEngine:
@@ -36,6 +40,8 @@ class BlenderEngine:
         self._fixed, self._exchange = (self._fixed[1], end), 0
 
     def step(self, h: float, forces: Array, torques: Array) -> BodyPoses:
+        from ...core import BodyPoses  # late: the add-on is loaded with Blender, whether there are bodies or not
+
         self._exchange += 1
         given = (forces / self._scale, torques / self._scale**2, self._moved())
         try:

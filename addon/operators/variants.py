@@ -9,15 +9,11 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
-from ...sweep.variants import DONE
 from ..baking.errors import BakeError
 from ..bridge.rods import is_rod
 from ..bridge.settings import settings_in
 from ..properties.cache import CacheSettings
 from ..properties.overlay import OverlaySettings
-from ..variants.baking import bake_variants, listed_variants
-from ..variants.parameters import find
-from ..variants.showing import keep, remove_shown, show_side_by_side
 from .simulating import SimulationOperator
 
 _NOT_SIMULATED = frozenset({*get_annotations(CacheSettings), *get_annotations(OverlaySettings)})
@@ -57,6 +53,8 @@ class TENDRIL_OT_variant_axis_add(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..variants.parameters import find  # late, as below: most sessions of Blender have no variants
+
         chosen = context.scene.tendril_variants
         axis = chosen.axes.add()
         axis.path = self.setting
@@ -101,9 +99,14 @@ class TENDRIL_OT_variants_bake(SimulationOperator, bpy.types.Operator):
     activity = "baking variants"
 
     def steps(self, context: bpy.types.Context) -> Generator[float, None, int | None]:
+        from ..variants.baking import bake_variants
+
         return bake_variants(context.scene)
 
     def completion_message(self, context: bpy.types.Context) -> str:
+        from ...sweep.variants import DONE
+        from ..variants.baking import listed_variants
+
         outcomes = [outcome for _, outcome in listed_variants(context.scene)]
         failed = [outcome for outcome in outcomes if outcome.status != DONE]
         told = f"{len(outcomes) - len(failed)} variants are baked"
@@ -118,6 +121,9 @@ class TENDRIL_OT_variants_show(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..variants.baking import listed_variants
+        from ..variants.showing import show_side_by_side
+
         scene = context.scene
         try:
             show_side_by_side(scene, listed_variants(scene), scene.tendril_variants.spacing)
@@ -135,6 +141,8 @@ class TENDRIL_OT_variants_hide(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..variants.showing import remove_shown
+
         remove_shown(context.scene)
         return {"FINISHED"}
 
@@ -149,6 +157,9 @@ class TENDRIL_OT_variant_keep(bpy.types.Operator):
     index: IntProperty(name="Variant", description="Number of the variant in the list, starting at 0", min=0)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..variants.baking import listed_variants
+        from ..variants.showing import keep
+
         listed = listed_variants(context.scene)
         if self.index >= len(listed):
             self.report({"ERROR"}, "There is no such variant: bake variants first")

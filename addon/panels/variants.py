@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import bpy
 
-from ...sweep.variants import DONE, Outcome
 from ..baking.errors import BakeError
-from ..variants.baking import listed_variants, planned
 from .base import RodPanel, draw_message
+
+if TYPE_CHECKING:
+    from ...sweep.variants import Outcome
 
 MOST_LISTED = 24
 _READ_AGAIN_AFTER = 1.0  # s; panels are drawn many times a second
@@ -29,6 +31,8 @@ class TENDRIL_PT_variants(RodPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        from ..variants.baking import planned  # late, as below: most sessions of Blender have no variants
+
         scene, chosen = context.scene, context.scene.tendril_variants
         layout.label(text="Settings that differ, and their values")
         row = layout.row()
@@ -57,6 +61,8 @@ class TENDRIL_PT_variants(RodPanel, bpy.types.Panel):
         self._draw_baked(layout, context)
 
     def _draw_baked(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        from ...sweep.variants import DONE
+
         listed = _read(context.scene)
         box = layout.box().column(align=True) if listed else None
         for number, (label, outcome) in enumerate(listed[:MOST_LISTED]):
@@ -77,6 +83,8 @@ class TENDRIL_PT_variants(RodPanel, bpy.types.Panel):
 
 
 def _read(scene: bpy.types.Scene) -> list[tuple[str, Outcome]]:
+    from ..variants.baking import listed_variants
+
     when, listed = _listed.get(scene.session_uid, (-_READ_AGAIN_AFTER, []))
     if time.monotonic() - when >= _READ_AGAIN_AFTER:
         when, listed = _listed[scene.session_uid] = time.monotonic(), listed_variants(scene)

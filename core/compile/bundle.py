@@ -12,7 +12,6 @@ import platform
 import sys
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .cache_folder import tell
@@ -61,6 +60,8 @@ def bundled() -> Bundle | None:
 
 def here() -> dict[str, str]:
     """What compiled code must fit, besides the processor."""
+    from importlib.metadata import PackageNotFoundError, version  # late, for the add-on: it imports much
+
     try:
         numba = version("numba")
     except PackageNotFoundError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import tomllib
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,8 @@ VERSION = _read()
 def compiler_identity() -> tuple[str, ...]:
     """Versions of numba, Python and numpy, and the processor: compiled code is valid for one of these. Does not import numba."""
     try:
+        from importlib.metadata import version  # late, for the add-on: it imports much
+
         from llvmlite import binding
 
         return version("numba"), platform.python_version(), np.__version__, binding.get_host_cpu_name()

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 PIECES_PER_THREAD = 4  # more pieces than threads balance rods of unequal cost
 SMALLEST_PARALLEL = 800  # vertex steps: below it, waking a thread costs more than it saves
@@ -28,6 +31,8 @@ class Workers:
         if pieces <= 1:
             work(0, count, 0)
             return
+        from concurrent.futures import ThreadPoolExecutor, wait  # late, for the add-on: it imports much
+
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="tendril")
         bounds = [count * k // pieces for k in range(pieces + 1)]
