@@ -63,7 +63,8 @@ def is_cold(source: Path) -> bool:
 def announce_compilation() -> None:
     """Informs the user that the first run takes longer."""
     print(
-        "Tendril is compiling its solver for this machine. This happens once and takes about half a minute.",
+        "Tendril is compiling its solver for this machine. This happens once and takes half a minute, with collisions "
+        "about a minute, and longer on a busy machine.",
         file=sys.stderr,
     )
 
