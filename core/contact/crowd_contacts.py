@@ -3,47 +3,58 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy import int64
 
 from ..compile.jit import kernel, part
+from ..compile.workers import Workers
 from ..errors import Array
 from ..maths.geometry.closest import blend, closest_on_segment, closest_on_segments, minus
-from ..maths.geometry.crossing import segments_cross
 from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import DEEP, Contacts, Flags, Ints, Samples
+from .colliders import ColliderMotion
 from .detection import Detection
 from .known_forces import find_key
+from .passages import (
+    NOTHING_PASSED,
+    Passages,
+    Passed,
+    cancel_returns,
+    find_passages,
+    make_passages,
+    remember,
+    remember_lines,
+)
 from .rod_contacts import is_tip, point, unit_or
 
-_TOGETHER = 1e-6  # of the substep, and of the thickness
 _ALONG = 0.99  # cosine of the angle from where on something is taken to lie along a rod
 _SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
 _SHORT = 0.05  # of an edge: along less they touch at one
-_PARALLEL = 1e-4  # sine of the angle below which two edges have no common normal
 FAST, CROSSING = 0.75, 0.2  # see `needed_halvings`
-_JUST_BEFORE = 0.99  # of the time of a passage: the side a rod comes from is the one it is on then
+THIN = 0.05  # thickness per edge length below which rods meet as lines, whose sides are known however fast they are
 
 
-class Passed(NamedTuple):
-    """Pairs of edges that passed through each other in an earlier iterate of this step, sorted by key. Their contacts stay, with
-    the side and the points of that passage: dropped, they would let the next iterate pass again."""
-
-    key: Ints  # (K,)
-    at: Array  # (K, 2)
-    normal: Array  # (K, 3)
-
-
-NOTHING_PASSED = Passed(np.zeros(0, int64), np.zeros((0, 2)), np.zeros((0, 3)))
 _KEY_FIELD = Contacts._fields.index("key")
 
 
 class CrowdDetection(Detection):
     """Contacts that stay through a step, until they are found again or the two sides have slid apart."""
 
-    passed = NOTHING_PASSED
+    def __init__(
+        self, samples: Samples, joined: Ints, colliders: ColliderMotion, between_rods: bool, workers: Workers
+    ) -> None:
+        super().__init__(samples, joined, colliders, between_rods, workers)
+        self.passed, self._passages = NOTHING_PASSED, make_passages(256)
+        after, along = samples.after, samples.along
+        end = np.where(
+            after > np.arange(len(after)), along[after], samples.length
+        )  # the last edge of a ring ends at its length
+        self.thin = (after >= 0) & (2.0 * samples.radius < THIN * (end - along))
+
+    def forget(self, which: Flags) -> None:
+        """As in `Detection`; what comes next begins where rods are now."""
+        super().forget(which)
+        self.start_step()
 
     def look(self, base: Array, which: Flags) -> None:
         """As in `Detection`, but for `base`: passages count on the straight way from the start of the step."""
@@ -52,7 +63,23 @@ class CrowdDetection(Detection):
         self._note_passed()
 
     def _rod_contacts(self, pairs: Ints, base: Array, contacts: Contacts) -> int:
-        return crowd_contacts(pairs, len(pairs), self.samples, self.passed, self._rod_margin, contacts, 0)
+        count = find_passages(pairs, len(pairs), self.samples, self._passages)
+        if count > len(self._passages.pair):
+            self._passages = make_passages(count + count // 2)
+            find_passages(pairs, len(pairs), self.samples, self._passages)
+        cancel_returns(pairs, count, self.samples.rod, self.thin, self._passages)
+        return crowd_contacts(
+            pairs,
+            len(pairs),
+            self.samples,
+            self.passed,
+            self._passages,
+            count,
+            self.thin,
+            self._rod_margin,
+            contacts,
+            0,
+        )
 
     def near(self) -> Ints:
         """(L, 2) rods whose boxes overlap: they may have come near each other on their ways."""
@@ -86,40 +113,29 @@ class CrowdDetection(Detection):
         self.contacts.crossed[self.count : self.count + more] = False
         self.count += more
 
+    def leave_out(self, rods: Flags) -> None:
+        """Forgets the contacts of these rods."""
+        edge, rod = self.contacts.edge[: self.count], self.samples.rod
+        stay = np.flatnonzero(~rods[rod[edge[:, 0]]] & ~((edge[:, 1] >= 0) & rods[rod[edge[:, 1]]]))
+        for field in self.contacts:
+            field[: len(stay)] = field[stay]
+        self.count = len(stay)
+
     def start_step(self) -> None:
         """A new step begins: nothing has passed through anything yet."""
         self.passed = NOTHING_PASSED
 
     def _note_passed(self) -> None:
-        contacts, count = self.contacts, self.count
-        new = np.flatnonzero(contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0))
-        if not len(new):
-            return
-        key = np.concatenate([contacts.key[new], self.passed.key])
-        key, first = np.unique(key, return_index=True)
-        at = np.concatenate([contacts.at[new], self.passed.at])[first]
-        normal = np.concatenate([contacts.normal[new], self.passed.normal])[first]
-        self.passed = Passed(key, at, normal)
-
-
-@part
-def _side_of_passage(
-    o0: Vector, o1: Vector, p0: Vector, p1: Vector, a0: Vector, a1: Vector, b0: Vector, b1: Vector,
-    time: float, s: float, t: float,
-) -> Vector:  # fmt: skip
-    """Normal of the passage of two edges at a time, on the side that the first comes from."""
-    before = _JUST_BEFORE * time
-    c0, c1, d0, d1 = blend(o0, a0, before), blend(o1, a1, before), blend(p0, b0, before), blend(p1, b1, before)
-    u, v = minus(c1, c0), minus(d1, d0)
-    normal = cross(u, v)
-    away = minus(blend(c0, c1, s), blend(d0, d1, t))
-    if dot(normal, normal) > _PARALLEL**2 * dot(u, u) * dot(v, v):
-        normal = unit_or(normal, (0.0, 0.0, 1.0))
-        return normal if dot(normal, minus(c0, d0)) >= 0.0 else (-normal[0], -normal[1], -normal[2])
-    tangent = unit_or(u, (1.0, 0.0, 0.0))
-    along = dot(away, tangent)
-    across = minus(away, (along * tangent[0], along * tangent[1], along * tangent[2]))
-    return unit_or(across, any_normal(tangent))
+        """The sides of all passages are known from now on, and follow the rods as they slide along."""
+        contacts, count, samples = self.contacts, self.count, self.samples
+        edge, crossed = contacts.edge[:count], contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0)
+        line = (edge[:, 1] >= 0) & np.all(self.thin[edge], axis=1)
+        rows = np.flatnonzero(crossed & ~line)
+        if len(rows):
+            self.passed = remember(self.passed, edge[rows], contacts.at[rows], contacts.normal[rows], samples)
+        rows = np.flatnonzero(line & (crossed | np.isin(contacts.key[:count], self.passed.key)))
+        if len(rows):
+            self.passed = remember_lines(self.passed, edge[rows], contacts.at[rows], contacts.normal[rows], samples)
 
 
 @part
@@ -147,8 +163,10 @@ def _ends_of_overlap(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[fl
 
 @kernel
 def crowd_contacts(
-    pairs: Ints, count: int, samples: Samples, passed: Passed, margin: Array, contacts: Contacts, written: int
-) -> int:
+    pairs: Ints, count: int, samples: Samples, passed: Passed, passages: Passages, passing: int, thin: Flags,
+    margin: Array,
+    contacts: Contacts, written: int,
+) -> int:  # fmt: skip
     """Adds the contacts of pairs of edges to the rows from `written` on; returns the new number of rows.
 
     Whether they pass through each other is judged on their straight way from `start` to `now`.
@@ -159,29 +177,43 @@ def crowd_contacts(
     start, now, after, radius = samples.start, samples.now, samples.after, samples.radius
     along, length, rod, friction = samples.along, samples.length, samples.rod, samples.friction
     capacity, n = len(contacts.gap), len(after)
+    next_passage = 0
     for k in range(count):
         i, j = pairs[k, 0], pairs[k, 1]
         a0, a1, b0, b1 = point(now, i), point(now, after[i]), point(now, j), point(now, after[j])
         reach = radius[i] + radius[j]
         o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
-        crossed, time, s, t = segments_cross(o0, o1, p0, p1, a0, a1, b0, b1)
-        if crossed and time < _TOGETHER:  # what begins in each other may leave on either side
-            w = minus(blend(o0, o1, s), blend(p0, p1, t))
-            crossed = dot(w, w) > (_TOGETHER * reach) ** 2
-        known = -1
-        points, s2, t2 = 1, 0.0, 0.0
+        known, side, line = find_key(passed.key, i * n + j), (0.0, 0.0, 0.0), thin[i] and thin[j]
+        if known >= 0:
+            side = point(passed.normal, known)
+        crossed, s, t = False, 0.0, 0.0
+        while next_passage < passing and passages.pair[next_passage] < k:
+            next_passage += 1
+        if next_passage < passing and passages.pair[next_passage] == k and passages.counts[next_passage]:
+            through = point(passages.normal, next_passage)
+            # A way that comes from the other side has passed twice.
+            crossed = known < 0 or not line or dot(through, side) > 0.0
+            if crossed:
+                s, t, side = passages.at[next_passage, 0], passages.at[next_passage, 1], through
+        points, s2, t2, far = 1, 0.0, 0.0, False
+        sided = line and known >= 0 and not crossed
+        if crossed or (known >= 0 and passed.at[known, 0] < 0.0):
+            known = -1
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
-            if dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
-                known = find_key(passed.key, i * n + j)
+            far = dot(w, w) > (reach + margin[i] + margin[j]) ** 2
+            if far:
                 if known < 0:
                     continue
                 s, t = passed.at[known, 0], passed.at[known, 1]
-            elif _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
-                # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
-                s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
-                points = 2 if abs(s2 - s) > _SHORT else 1
+            else:
+                if not line:
+                    known = -1
+                if _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
+                    # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
+                    s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
+                    points = 2 if abs(s2 - s) > _SHORT else 1
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
         for piece in range(points):
             if piece == 1:
@@ -195,15 +227,15 @@ def crowd_contacts(
                 if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
                     continue
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
-            if crossed:
-                normal = _side_of_passage(o0, o1, p0, p1, a0, a1, b0, b1, time, s, t)
-            elif known >= 0:
-                normal = (passed.normal[known, 0], passed.normal[known, 1], passed.normal[known, 2])
+            if crossed or (far and known >= 0):
+                normal = side
             else:
                 if points == 2 and dot(w, w) > (reach + margin[i] + margin[j]) ** 2:
                     continue
                 along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
                 normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
+                if sided and dot(normal, side) < 0.0:
+                    normal = (-normal[0], -normal[1], -normal[2])
                 # Of rods that lie in each other, edges that are not beside but behind each other don't push.
                 behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG
                 if behind and not (is_tip(samples, i, s) or is_tip(samples, j, t)):
@@ -251,7 +283,7 @@ def follow_motion(contacts: Contacts, count: int, after: Ints, moved: Array) -> 
 
 
 @kernel
-def needed_halvings(contacts: Contacts, count: int, samples: Samples, halvings: Ints) -> None:
+def needed_halvings(contacts: Contacts, count: int, samples: Samples, thin: Flags, halvings: Ints) -> None:
     """How often a step must be halved so that rods that meet approach each other by no more than a linear gap can follow: a part
     of their thickness, and where edges cross also of how far they reach across each other. Raises halvings (R,) to that."""
     start, now, after, rod = samples.start, samples.now, samples.after, samples.rod
@@ -268,8 +300,9 @@ def needed_halvings(contacts: Contacts, count: int, samples: Samples, halvings: 
                     moved = (1.0 - t) * (now[e, c] - start[e, c]) + t * (now[f, c] - start[f, c])
                     way += (1.0 - 2.0 * side) * moved
             approach -= contacts.normal[k, c] * way
-        reach = FAST * (contacts.arm[k, 0] + contacts.arm[k, 1]) + CROSSING * _across(contacts, k, samples)
-        if not approach > reach:
+        thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+        reach = FAST * thickness + CROSSING * _across(contacts, k, samples)
+        if not approach > reach or thin[contacts.edge[k, 0]]:
             continue
         more = math.ceil(math.log2(approach / reach))
         for side in range(2):
@@ -282,10 +315,16 @@ def needed_halvings(contacts: Contacts, count: int, samples: Samples, halvings: 
 def _across(contacts: Contacts, k: int, samples: Samples) -> float:
     """How far the shorter of two edges reaches across the other; of an edge on a collider its length."""
     e, o = contacts.edge[k, 0], contacts.edge[k, 1]
-    u = minus(point(samples.now, samples.after[e]), point(samples.now, e))
-    length = math.sqrt(dot(u, u))
     if o < 0:
-        return length
+        return edge_length(samples, e)
+    u = minus(point(samples.now, samples.after[e]), point(samples.now, e))
     v = minus(point(samples.now, samples.after[o]), point(samples.now, o))
     n = cross(u, v)
-    return math.sqrt(dot(n, n)) / max(length, math.sqrt(dot(v, v)), 1e-300)
+    return math.sqrt(dot(n, n) / max(dot(u, u), dot(v, v), 1e-300))
+
+
+@part
+def edge_length(samples: Samples, e: int) -> float:
+    """Length of the edge after a sample point at the iterate."""
+    u = minus(point(samples.now, samples.after[e]), point(samples.now, e))
+    return math.sqrt(dot(u, u))

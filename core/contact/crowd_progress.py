@@ -19,7 +19,10 @@ ENOUGH_STEP = 0.03  # segment lengths or rad: Newton's step of rods that are don
 TOLERABLE_STEP = 0.1  # of those that must end here
 STALLED = 1.0  # thicknesses: errors larger than this have to shrink at once; and smaller ones
 SHRINKS = 0.9  # to this part of what they were, within
-WAIT = 4  # iterations
+WAIT = (
+    4  # iterations. Thin rods meet as lines, and errors of many thicknesses are small: they may grow for a while, for
+)
+WAIT_OF_LINES = 5  # iterations
 
 
 class Progress(NamedTuple):
@@ -43,7 +46,9 @@ def make_progress(rods: int) -> Progress:
 
 
 class CrowdProgress:
-    def __init__(self, rods: int) -> None:
+    def __init__(self, rods: int, lines: bool) -> None:
+        """`lines`: rods are thin."""
+        self._growth, self._wait = (np.inf, WAIT_OF_LINES) if lines else (STALLED, WAIT)
         self._island = np.zeros(rods, int64)
         self.now, self._of_island = make_progress(rods), make_progress(rods)
 
@@ -57,7 +62,7 @@ class CrowdProgress:
         """`linked` (L, 2) are rods near each other; `longest` (R,) the steps of rods; error and motion (C,) m those of contacts."""
         label_islands(linked, self._island)
         add_up(self._island, active, longest, contacts, count, rod, error, motion, self._of_island)
-        decide(self._island, active, iteration, self._of_island, self.now)
+        decide(self._island, active, iteration, self._growth, self._wait, self._of_island, self.now)
         return self.now
 
 
@@ -82,7 +87,9 @@ def add_up(
 
 
 @kernel
-def decide(island: Ints, active: Flags, iteration: int, total: Progress, now: Progress) -> None:
+def decide(
+    island: Ints, active: Flags, iteration: int, growth: float, wait: int, total: Progress, now: Progress
+) -> None:
     enough = ENOUGH if iteration < PATIENCE else DEEPEST
     for r in range(len(island)):
         i = island[r]
@@ -91,9 +98,9 @@ def decide(island: Ints, active: Flags, iteration: int, total: Progress, now: Pr
         worst = max(error, motion)
         now.done[r] = active[r] and length <= ENOUGH_STEP and worst <= enough and clear
         now.tolerable[r] = length <= TOLERABLE_STEP and worst <= DEEPEST and clear
-        growing = iteration > 1 and error > STALLED and error > now.least[r]
+        growing = iteration > 1 and error > growth and error > now.least[r]
         if worst < SHRINKS * now.least[r]:
             now.least[r], now.waited[r] = worst, 0.0
         else:
             now.waited[r] += 1.0
-        now.stalled[r] = active[r] and not now.done[r] and (growing or now.waited[r] > WAIT)
+        now.stalled[r] = active[r] and not now.done[r] and (growing or now.waited[r] > wait)

@@ -22,7 +22,7 @@ from .arrays import Flags, Ints, Samples
 from .colliders import ColliderMotion
 from .coulomb import clear
 from .crowd_contacts import CrowdDetection, follow_motion, needed_halvings
-from .crowd_progress import DEEPEST, ENOUGH_STEP, PATIENCE, CrowdProgress, Progress
+from .crowd_progress import DEEPEST, ENOUGH_STEP, PATIENCE, TOLERABLE_STEP, CrowdProgress, Progress
 from .detection import Detection
 from .islands import LONGEST
 from .known_forces import recall_forces
@@ -33,6 +33,8 @@ from .sweeps import act, describe, make_rows, measure, sweep
 CROWD = 10  # rods from which on there are many
 MOST_ITERATIONS = 12
 MOST_CAREFUL_ITERATIONS = 20
+LINE_ITERATIONS = 16  # the same for thin rods, which meet as lines: long steps take longer, but short ones
+CAREFUL_LINE_ITERATIONS = 10  # are as fast as they ever are
 FEW_ITERATIONS = 6
 MOST_SWEEPS = 60
 TOLERANCE = 0.005  # thicknesses: sweeps end when they move no contact by more than this; or, if larger,
@@ -40,6 +42,8 @@ OF_ERROR = 0.1  # of the last iteration's largest error, up to
 LOOSEST = 0.03  # thicknesses
 RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next step, so that they never add up
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
+LEAVING = (8, 12)  # iterations after which rods that have not converged are left out, if they are no more than
+FEW_BAD = 0.1  # of those that take part
 SOFT = 1e-6  # times the median compliance: by so much contacts give way, those next to roots, too
 SHORTER = 0.5  # of the last step: when Newton's next one is shorter, the potential may rise
 NOISE = 1e-9  # of potentials, relative
@@ -61,7 +65,10 @@ class CrowdSolver(ContactSolver):
     ) -> None:
         super().__init__(blocks, friction, colliders, between_rods, tolerance, workers)
         rods, n = len(self._coupled), len(self.detection.samples.after)
-        self._progress = CrowdProgress(rods)
+        self._lines_meet = bool(np.mean(self.detection.thin[self.detection.samples.after >= 0]) > 0.5)
+        if self._lines_meet:
+            self.most_iterations, self.most_careful_iterations = LINE_ITERATIONS, CAREFUL_LINE_ITERATIONS
+        self._progress = CrowdProgress(rods, self._lines_meet)
         self._responses = Responses(blocks, self._rows, self.rods, self.detection.samples.after)
         self._resize(256)
         self._generalized = [np.zeros(block.generalized_size) for block in blocks]
@@ -133,17 +140,42 @@ class CrowdSolver(ContactSolver):
             now = self._judge_islands(iteration)
             error = float(now.error.max(where=self._active, initial=0.0))
             if iteration == most_iterations:
-                self._fail(self._active & ~now.tolerable & ~now.done)
+                self._fail_or_leave(self._active & ~now.tolerable & ~now.done, last)
                 return
             stalled = now.stalled & self._active & ~(now.tolerable if last else now.done)
+            if iteration in LEAVING and not last:
+                self._leave_bad(self._active & ~now.done)
+                stalled &= self._active
             if stalled.any():
-                self._fail(stalled)
+                self._fail_or_leave(stalled, last)
             iteration += 1
             self.iterations += 1
             self._easy[self._active] = iteration <= FEW_ITERATIONS
             rising = self._rising()
             self._advance(rising)
             self._active &= ~now.done | rising
+
+    def _fail_or_leave(self, stalled: Flags, last: bool) -> None:
+        """Islands that have stalled fail, unless that is because of few rods, which are left out."""
+        if last or not self._leave_bad(stalled):
+            self._fail(stalled)
+
+    def _leave_bad(self, islands: Flags) -> bool:
+        """Leaves out thin rods of these islands whose contacts have not converged, if there are few: later they step alone, and
+        find their way between the others. Returns whether that was so."""
+        count, contacts = self.detection.count, self.detection.contacts
+        worst = np.maximum(self._error[:count], self._motion[:count]) > DEEPEST * contacts.arm[:count].sum(axis=1)
+        sides = self._sides()[worst | contacts.crossed[:count]].ravel()
+        bad = self._active & (self._longest > TOLERABLE_STEP)
+        bad[sides[sides >= 0]] = True
+        bad &= islands & self._active
+        most = FEW_BAD * np.count_nonzero(self._coupled | self._alone)
+        few = self._lines_meet and not self.one_way and np.count_nonzero(bad | self._alone) <= most
+        if few and bad.any():
+            self._alone |= bad
+            self._fail(bad)
+            self._progress.start()
+        return few
 
     def _couple_all(self) -> None:
         """Rods that ran into something take part; those next to active ones are active, for they will be pushed."""
@@ -169,7 +201,7 @@ class CrowdSolver(ContactSolver):
         """Active rods that meet others faster than a linear gap can follow. How many halvings they need is noted."""
         halvings, detection = self.more_halvings, self.detection
         halvings[:] = 0
-        needed_halvings(detection.contacts, detection.count, detection.samples, halvings)
+        needed_halvings(detection.contacts, detection.count, detection.samples, detection.thin, halvings)
         halvings[~self._active] = 0
         return halvings > 0
 
@@ -227,6 +259,8 @@ class CrowdSolver(ContactSolver):
         if kept is not None:
             detection.add_kept(kept)
             self._make_room()
+        if self._alone.any():
+            detection.leave_out(self._alone)
         self._looked[:] = samples.now
 
     # One iteration -------------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ class Outcome(NamedTuple):
     """Of a step, per rod."""
 
     failed: Flags  # it did not work out
+    alone: Flags  # of those: few among many, for which the others need not take smaller steps
     hit: Flags  # took no part, but one that failed ran into it
     easy: Flags
 
@@ -48,6 +49,7 @@ class Outcome(NamedTuple):
 class ContactSolver:
     # Whether rods near each other take smaller steps together when one of them has to, and no step may leave overlaps behind.
     together = False
+    one_way = False  # rods that take no part in a step are obstacles
     most_iterations, most_careful_iterations = MOST_ITERATIONS, MOST_CAREFUL_ITERATIONS
 
     def __init__(
@@ -77,7 +79,7 @@ class ContactSolver:
         self._tame = np.zeros(rods, bool_)  # near where the matrix was indefinite
         self._potential, self._longest, self._slope = np.zeros(rods), np.zeros(rods), np.zeros(rods)
         self._which, self._failed = np.zeros((2, rods), bool_)  # rods that take part in this step; rods that did
-        self._hit = np.zeros(rods, bool_)
+        self._hit, self._alone = np.zeros((2, rods), bool_)
         self._easy = np.zeros(rods, bool_)
         self.more_halvings: Ints = np.zeros(rods, int64)  # of those that failed: how many are known to be needed
         self._looked_at = np.zeros(rods, bool_)  # rods of which all contacts are found
@@ -123,7 +125,7 @@ class ContactSolver:
         through each other, as they do if they went round each other's ends."""
         samples = self.detection.samples
         self._which[:] = which
-        self._failed[:], self._hit[:] = False, False
+        self._failed[:], self._hit[:], self._alone[:] = False, False, False
         self.fetch(which, samples.start)
         for number, chosen in self._chosen(which):
             self.blocks[number].save(chosen)
@@ -156,7 +158,7 @@ class ContactSolver:
             self._ties.finish(self._coupled, h)
         if self._failed.any():
             self.known.restore(before, self._failed)
-        return Outcome(self._failed, self._hit, self._easy)
+        return Outcome(self._failed, self._alone, self._hit, self._easy)
 
     @property
     def watched(self) -> bool:
@@ -354,7 +356,7 @@ class ContactSolver:
         Returns whether there were any."""
         count, contacts, sides = self.detection.count, self.detection.contacts, self._sides()
         meets = (contacts.gap[:count] < 0.0) | contacts.crossed[:count]
-        if not self._which.all():
+        if not self._which.all() and not self.one_way:
             outside = ~self._which[sides] & (sides >= 0)
             strangers = meets & np.any(outside, axis=1)
             self._hit[sides[strangers][outside[strangers]]] = True

@@ -28,6 +28,7 @@ from .world import FrameTimes, World
 
 MOST_HALVINGS = 6
 CAREFUL = 3  # halvings from which on the solver trades speed for robustness
+MOST_ALONE = 2  # halvings for rods that step alone between the others
 MOST_RETURNS = 3  # resets because of hits, after which all rods take smaller steps
 # Iterations of the contact solver in a frame, and what an attempt counts for. After these no step is halved any more: what fails is
 # given up. Rods that can't be satisfied would otherwise be halved and reset thousands of times. A limit in seconds would make
@@ -55,6 +56,7 @@ class ContactStepper(Stepper):
         self._level = np.zeros(count, int64)  # number of halvings at which a rod is first tried
         self._paths = np.zeros((2, len(samples.rod), 3))  # of each sample point: beginning and end of its last step
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
+        self._others, self._deepest_alone = np.zeros(count, bool_), 0  # of rods that step alone
         self._end_of_effort = 0  # number of iterations of the solver
 
     def step_frame(self, times: FrameTimes) -> None:
@@ -99,12 +101,13 @@ class ContactStepper(Stepper):
         if waiting.any():
             spread(waiting, self._solver.linked())
             waiting &= rods
-        failed, strangers = waiting, np.zeros_like(rods)
+        failed, strangers, alone = waiting, np.zeros_like(rods), False
         forces = self._solver.known.copy()
         if np.any(rods & ~waiting):
             outcome = self._try(rods & ~waiting, waiting, begin, end, halvings, last)
             failed, strangers = waiting | outcome.failed, outcome.hit & ~rods
-            if self._solver.together and failed.any():
+            alone = not (waiting.any() or self._solver.one_way) and np.array_equal(failed, outcome.alone)
+            if self._solver.together and failed.any() and not alone:
                 # Rods whose swept boxes overlap take smaller steps together: alone they would run into the others.
                 spread(failed, self._solver.linked())
                 failed &= rods
@@ -114,6 +117,8 @@ class ContactStepper(Stepper):
             self._level[eager] = halvings - 1
         if strangers.any() or not failed.any():
             return strangers
+        if self._solver.one_way and halvings >= self._deepest_alone:
+            return self._others & ~failed
         if last:
             self._solver.give_up(failed)
             self._note_path(failed, begin, end)
@@ -124,7 +129,7 @@ class ContactStepper(Stepper):
         )
         self._level[failed] = np.maximum(self._level[failed], halvings + 1)
         self._world.work = self._world.work + Work(halvings=int(np.any(failed & ~waiting)))
-        return self._in_halves(rods, failed, forces, begin, end, halvings)
+        return self._in_halves(rods, failed, forces, begin, end, halvings, alone)
 
     def _try(self, which: Flags, waiting: Flags, begin: float, end: float, halvings: int, last: bool) -> Outcome:
         samples, paths = self._solver.detection.samples, self._paths
@@ -148,16 +153,25 @@ class ContactStepper(Stepper):
         free = partial(world.free_steps, h, 1, False)
         return self._solver.step(which, h, free, world.around.air_density, careful, last)
 
-    def _in_halves(self, rods: Flags, failed: Flags, forces: Known, begin: float, end: float, halvings: int) -> Flags:
+    def _in_halves(
+        self, rods: Flags, failed: Flags, forces: Known, begin: float, end: float, halvings: int, alone: bool
+    ) -> Flags:
+        """Advances the rods that failed in two smaller steps. `alone`: the others of `rods` have got to the end, and these find
+        their way between them; only if they can't, all go back."""
         middle = 0.5 * (begin + end)
         for returns in range(MOST_RETURNS + 2):
             copied = self._copy(failed)
             strangers = np.zeros_like(rods)
+            if alone:
+                self._solver.one_way, self._others, self._deepest_alone = True, rods, halvings + MOST_ALONE
             for first, last in ((begin, middle), (middle, end)):
                 self._world.place(self._frame_times, first)
                 strangers = self._advance(failed, first, last, halvings + 1)
                 if strangers.any():
                     break
+            if alone:
+                self._solver.one_way, alone = False, False
+                self._level[failed] = halvings  # not to hold up the others
             if not strangers.any() or np.any(strangers & ~rods):
                 return strangers
             self._restore(copied)

@@ -82,9 +82,12 @@ def test_what_can_not_be_resolved_is_reported() -> None:
         scene.collide(Box((0.2, 0.02, 0.2)), path=closing(sign))
         scene.collide(Box((0.2, 0.2, 0.02), (0.0, middle, sign * 0.01205)))
     sim = Simulation(scene)
-    reports = [sim.step_frame().report for _ in range(30)]
+    reports = []
+    # Frames without a solution are the slowest ones there are: three of them will do.
+    while len(reports) < 30 and sum(report.failures > 0 for report in reports) < 3:
+        reports.append(sim.step_frame().report)
     given_up = [report for report in reports if report.failures]
-    assert given_up
+    assert len(given_up) == 3
     assert given_up[-1].affected
     deep = max(report.overlap for report in reports)
     assert deep > 0.1
