@@ -17,7 +17,7 @@ class Sample:
     module: str
     shows: str
     still: int  # frame of its picture in the gallery
-    film: tuple[int, int]  # first and last frame of its film there
+    film: tuple[int, ...]  # first and last frame of its film there, and the step from picture to picture if it is not 2
     hair: bool = False
 
     def build(self) -> None:
@@ -30,7 +30,7 @@ TABLE = {
     sample.name: sample
     for sample in (
         Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor", 9, (1, 72)),
-        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (1, 92)),
+        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (45, 92)),
         Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 40, (1, 84)),
         Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset", 50, (1, 100)),
         Sample(
