@@ -74,7 +74,7 @@ def make(sample: Sample, films: list[bool]) -> None:
             listed = entry(sample, film)
             work = WORK / f"{sample.name}-{listed.digest}"
             work.mkdir(parents=True, exist_ok=True)
-            paths = render(scene, work, numbers, film, 4 if film else 14 if sample.hair else 6)
+            paths = render(scene, work, numbers, film, 3 if film else 14 if sample.hair else 6)
             FOLDER.mkdir(parents=True, exist_ok=True)
             if film:
                 save_film(paths, images.DOCS / listed.path, numbers.step)

@@ -59,7 +59,7 @@ def wrecking_ball(rows: int = 6, columns: int = 5) -> None:
     block("Jib", (0.16, 5.2, 0.16), (-0.2, 1.9, 2.92), yellow, 0.02)
     block("Mast", (0.3, 0.3, 3.5), (-0.2, 4.0, 1.75), yellow, 0.03)
     block("Pulley", (0.1, 0.22, 0.2), (-0.2, 0.0, 2.8), steel, 0.02)
-    set_stage(96, (3.4, -5.2, 2.1), (-0.3, 0.0, 1.47), 41.0, Look((0.2, 0.46, 0.5), key=(1.0, 0.84, 0.62)))
+    set_stage(96, (3.4, -5.2, 2.1), (-0.3, 0.0, 1.42), 36.5, Look((0.2, 0.46, 0.5), key=(1.0, 0.84, 0.62)))
 
 
 def wilberforce_pendulum() -> None:
