@@ -31,7 +31,7 @@ TABLE = {
     for sample in (
         Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor", 9, (1, 72)),
         Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (45, 92)),
-        Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 40, (1, 84)),
+        Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 27, (1, 84)),
         Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset", 50, (1, 100)),
         Sample(
             "rope_bridge",
@@ -55,7 +55,7 @@ TABLE = {
             "things",
             "Bouncing becomes turning, and bouncing again",
             30,
-            (1, 120),
+            (1, 64, 1),  # a period of the bob has only 8 frames
         ),
         Sample(
             "curly_hair",
