@@ -66,7 +66,7 @@ TABLE = {
             (1, 80),
             hair=True,
         ),
-        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", 60, (20, 100)),
+        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", 60, (48, 94)),
         Sample(
             "climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole", 100, (1, 110)
         ),
