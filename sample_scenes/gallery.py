@@ -24,7 +24,7 @@ SCENES: dict[str, Sample] = {**SHOWCASES, **TABLE}
 FOLDER = images.DOCS / "gallery"
 WORK = images.ROOT / "out" / "gallery"
 STILL, FILM = (1280, 720), (480, 270)
-STEP = 2  # frames of the scene from one picture of a film to the next
+STEP = 2  # frames of the scene from one picture of a film to the next, if the sample says nothing else
 FADE = 5  # pictures at the end of a film that turn into the first ones
 LARGEST = 1_000_000  # bytes of a film
 
@@ -68,20 +68,26 @@ def make(sample: Sample, films: list[bool]) -> None:
     try:
         sample.build()
         scene = bpy.context.scene
-        frames = {
-            film: list(range(sample.film[0], sample.film[1] + 1, STEP)) if film else [sample.still] for film in films
-        }
+        frames = {film: film_frames(sample) if film else range(sample.still, sample.still + 1) for film in films}
         play(sample, scene, max(map(max, frames.values())))
         for film, numbers in frames.items():
             listed = entry(sample, film)
             work = WORK / f"{sample.name}-{listed.digest}"
             work.mkdir(parents=True, exist_ok=True)
-            paths = render(scene, work, numbers, film, 4 if film else 14 if sample.hair else 6)
+            paths = render(scene, work, numbers, film, 3 if film else 14 if sample.hair else 6)
             FOLDER.mkdir(parents=True, exist_ok=True)
-            (save_film if film else save_still)(paths, images.DOCS / listed.path)
+            if film:
+                save_film(paths, images.DOCS / listed.path, numbers.step)
+            else:
+                save_still(paths[0], images.DOCS / listed.path)
             images.write(images.read() | {listed.path: listed})
     finally:
         unregister()  # some Blender versions crash at exit if a handler is still registered
+
+
+def film_frames(sample: Sample) -> range:
+    first, last, *step = sample.film
+    return range(first, last + 1, step[0] if step else STEP)
 
 
 def play(sample: Sample, scene: bpy.types.Scene, last: int) -> None:
@@ -96,7 +102,7 @@ def play(sample: Sample, scene: bpy.types.Scene, last: int) -> None:
     print(f"{sample.name}: {(time.process_time() - start) / last:.2f} s of processor time a frame", flush=True)
 
 
-def render(scene: bpy.types.Scene, work: Path, frames: list[int], film: bool, samples: int) -> list[Path]:
+def render(scene: bpy.types.Scene, work: Path, frames: range, film: bool, samples: int) -> list[Path]:
     """Renders the frames that are not there yet. Returns the paths of all."""
     scene.render.resolution_x, scene.render.resolution_y = FILM if film else STILL
     scene.render.use_persistent_data = True
@@ -120,13 +126,13 @@ def render(scene: bpy.types.Scene, work: Path, frames: list[int], film: bool, sa
     return paths
 
 
-def save_still(paths: list[Path], target: Path) -> None:
+def save_still(path: Path, target: Path) -> None:
     from PIL import Image  # a development dependency
 
-    Image.open(paths[0]).convert("RGB").save(target, quality=86, method=6)
+    Image.open(path).convert("RGB").save(target, quality=86, method=6)
 
 
-def save_film(paths: list[Path], target: Path) -> None:
+def save_film(paths: list[Path], target: Path, step: int) -> None:
     """An animated WebP whose end fades into its beginning, of the best quality that fits the largest size."""
     from PIL import Image  # a development dependency
 
@@ -135,7 +141,7 @@ def save_film(paths: list[Path], target: Path) -> None:
     for k in range(fade):
         pictures[k - fade] = Image.blend(pictures[k - fade], pictures[0], (k + 1) / (fade + 1))
     for quality in (80, 70, 60, 45, 30):
-        pictures[0].save(target, save_all=True, append_images=pictures[1:], duration=round(1000 * STEP / 24), loop=0,
+        pictures[0].save(target, save_all=True, append_images=pictures[1:], duration=round(1000 * step / 24), loop=0,
                          quality=quality, method=4)  # fmt: skip
         if target.stat().st_size < LARGEST:
             return

@@ -17,7 +17,7 @@ class Sample:
     module: str
     shows: str
     still: int  # frame of its picture in the gallery
-    film: tuple[int, int]  # first and last frame of its film there
+    film: tuple[int, ...]  # first and last frame of its film there, and the step from picture to picture if it is not 2
     hair: bool = False
 
     def build(self) -> None:
@@ -30,8 +30,8 @@ TABLE = {
     sample.name: sample
     for sample in (
         Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor", 9, (1, 72)),
-        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (1, 92)),
-        Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 40, (1, 84)),
+        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (45, 92)),
+        Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 27, (1, 84)),
         Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset", 50, (1, 100)),
         Sample(
             "rope_bridge",
@@ -55,7 +55,7 @@ TABLE = {
             "things",
             "Bouncing becomes turning, and bouncing again",
             30,
-            (1, 120),
+            (1, 64, 1),  # a period of the bob has only 8 frames
         ),
         Sample(
             "curly_hair",
@@ -66,7 +66,7 @@ TABLE = {
             (1, 80),
             hair=True,
         ),
-        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", 60, (20, 100)),
+        Sample("ribbon", "Ribbon", "growing", "A flat band that shows its twist", 60, (48, 94)),
         Sample(
             "climbing_vine", "Climbing Vine", "growing", "A shoot grows, curls and takes hold of a pole", 100, (1, 110)
         ),

@@ -49,7 +49,7 @@ def ribbon() -> None:
     attach(obj, stick, "START", use_rotation=True)
     turns = [(1 + 3 * k, (-0.85, wide * math.sin(0.8 * k), middle + wide * math.cos(0.8 * k))) for k in range(41)]
     move(stick, "location", turns)
-    set_stage(120, (0.3, -3.6, 1.6), (0.02, 0.0, 1.22), 52.0, Look((0.05, 0.06, 0.2)), ground=0.35)
+    set_stage(120, (0.35, -4.1, 1.05), (0.0, 0.0, 0.68), 41.0, Look((0.05, 0.06, 0.2)), ground=-0.4)
 
 
 def climbing_vine() -> None:

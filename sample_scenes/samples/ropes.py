@@ -27,7 +27,7 @@ def rope_on_hook() -> None:
     block("Beam", (4.4, 0.17, 0.17), (1.1, 0.02, 1.69), oak, 0.012)
     block("Post", (0.15, 0.15, 1.7), (-0.62, 0.06, 0.8), wood("Upright Oak", axis=2), 0.012)
     unseen(collide(block("Floor", (6.0, 6.0, 0.1), (0.0, 0.0, -0.05), oak)))
-    set_stage(120, (0.75, -4.2, 1.2), (0.32, 0.0, 0.92), 46.0, Look((0.05, 0.2, 0.22)))
+    set_stage(120, (0.75, -4.2, 1.2), (0.32, 0.0, 0.85), 42.5, Look((0.05, 0.2, 0.22)))
 
 
 def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
@@ -62,7 +62,7 @@ def slinky() -> None:
     """Three springs hang from hands that move up and down, each a little later than the one before."""
     hues, lacquer = spectrum("Slinky"), paint("Lacquer", (0.85, 0.83, 0.78), 0.2, 0.6)
     chrome = metal("Chrome", (0.8, 0.8, 0.82), 0.12)
-    for number, x in enumerate((-0.55, 0.0, 0.55)):
+    for number, x in enumerate((-0.7, 0.0, 0.7)):
         coil = rod("Slinky", helix(24, 12, 0.09, 0.012, 1.75) + np.array([x, 0.0, 0.0]), 0.006, hues,
                    material="SPRING_STEEL", radius=0.0012, start_hold="CLAMP")  # fmt: skip
         coil.tendril.material = "CUSTOM"  # keeps the values of the preset
@@ -78,7 +78,7 @@ def slinky() -> None:
             for k in range(28)
         ]
         move(hand, "location", up)
-    set_stage(109, (0.5, -3.3, 1.5), (0.0, 0.0, 1.2), 45.0, Look((0.13, 0.05, 0.17)), ground=0.3)
+    set_stage(109, (0.8, -5.2, 1.3), (0.0, 0.0, 0.81), 41.5, Look((0.13, 0.05, 0.17)), ground=-0.45)
 
 
 def telephone_cord() -> None:

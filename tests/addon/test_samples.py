@@ -29,7 +29,7 @@ def test_file_opens_ready_to_play(name):
     scene = bpy.context.scene
     assert scene.frame_current == scene.frame_start == 1
     assert 96 <= scene.frame_end <= 250
-    first, last = TABLE[name].film
+    first, last = TABLE[name].film[:2]
     assert 1 <= TABLE[name].still <= scene.frame_end
     assert 1 <= first < last <= scene.frame_end
     assert rods_of(scene)
