@@ -204,6 +204,30 @@ class Simulation:
             raise TendrilError("body", body, "give the id that scene.add_body returned")
         self._bodies.motion.aim(body, position, rotation)
 
+    def carry(
+        self,
+        translation: ArrayLike,
+        rotation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        about: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        linear: float = 0.0,
+        angular: float = 0.0,
+        rods: Sequence[RodId] | None = None,
+        colliders: Sequence[ColliderId] | None = None,
+    ) -> None:
+        """Carries rods along with an object that turns by `rotation` (3x3) about a point and moves by `translation` (m) in the next
+        frame: they move rigidly now, with their holds and goals, and keep their velocities relative to it. `linear` and `angular`
+        are the parts of the motion that rods still feel through their holds, from 0 (carried rigidly) to 1 (nothing happens).
+
+        Without `rods` and `colliders` all are carried: the next frame is one in the frame of reference of the object, in which
+        other things move. Targets of `move` and the like stay, whether set before or afterwards. Call it before each frame in which
+        the object moves. What it changes is part of the state. Not in scenes with rigid bodies."""
+        from .carrying import carry, part_of_motion
+
+        motion = part_of_motion(translation, rotation, about, linear, angular)
+        carry(self._world, motion, rods, colliders)
+        self._last_good.keep()
+
     # Changes to the scene. Those that are not part of the state have to be repeated in a new simulation: `release` and `detach`
     # before `restore`, because they discard accelerations, the others after it.
 
