@@ -76,13 +76,13 @@ def carry(
         for part in description.parts.values():
             key = _carrier_of(part)
             if key in before and key in poses and is_teleport(inertia, before[key], poses[key]):
-                simulation.carry(*_motion(before[key], poses[key]), rods=part.ids, colliders=[])
+                simulation.carry(*_motion(before[key], poses[key]), rods=part.ids, colliders=[], jump=True)
         return
     start, end = before[OBJECT], poses[OBJECT]
     moved = [part for part in description.parts.values() if not _stays(part, before, poses)]
     rods = [rod for part in moved for rod in part.ids]
     if is_teleport(inertia, start, end):
-        simulation.carry(*_motion(start, end), rods=rods, colliders=[])
+        simulation.carry(*_motion(start, end), rods=rods, colliders=[], jump=True)
     elif not same(start, end) and inertia[:2] != PHYSICAL[:2]:
         # If all rods are carried, the frame is one in the frame of reference of the object, in which everything moves.
         colliders = None if len(moved) == len(description.parts) else moving

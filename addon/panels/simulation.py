@@ -20,7 +20,9 @@ class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
         animated = layout.column()
         animated.use_property_decorate = True
         animated.prop(shared, "time_scale")
-        animated.prop(shared, "inertia_object")
+        chosen = animated.row()
+        chosen.use_property_decorate = False
+        chosen.prop(shared, "inertia_object")
         scales = animated.column()
         scales.active = shared.inertia_object is not None
         scales.prop(shared, "linear_inertia", slider=True)

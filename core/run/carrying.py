@@ -8,18 +8,20 @@ it, so that a step is one in the frame of reference of the object: its colliders
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..describe.model import model_record
 from ..describe.rotations import are_rotations, interpolate_rotations
-from ..errors import LARGEST_SIZE, Array, Ints, TendrilError, array, fraction, vector, whole
+from ..errors import LARGEST_SIZE, Array, Flags, Ints, TendrilError, array, fraction, vector, whole
 from ..maths.motion import in_bounds
 from ..models.carrying import RigidMotion
 from ..models.protocol import MovesRigidly
 from .world import World
+
+Samples = tuple[tuple[Array, Array, Array], ...]  # per block: positions, velocities, directors
 
 
 def part_of_motion(
@@ -39,12 +41,30 @@ def part_of_motion(
     return RigidMotion(own, pivot - own @ pivot + kept * shift)
 
 
-def carry(world: World, motion: RigidMotion, rods: Sequence[int] | None, colliders: Sequence[int] | None) -> None:
+class Carried(NamedTuple):
+    """What was carried in a frame, and by which motion."""
+
+    motion: RigidMotion
+    rows: list[Flags]  # per block: which of the described vertices
+
+
+def add_velocities(samples: Samples, carried: Sequence[Carried], rate: float) -> None:
+    """Adds the velocity of the motion by which rods were carried to their own, relative to it. `rate`: frames per second."""
+    for motion, rows in carried:
+        for (x, v, _), chosen in zip(samples, rows, strict=True):
+            at = x[chosen]
+            before = (at - motion.translation) @ motion.rotation
+            v[chosen] += (0.5 * rate) * (motion.points(at) - before)
+
+
+def carry(
+    world: World, motion: RigidMotion, rods: Sequence[int] | None, colliders: Sequence[int] | None
+) -> Carried | None:
     """Moves rods (None: all), their holds and goals, and colliders (None: all). Raises TendrilError before anything has moved."""
     chosen = _checked(world, rods)
     movers = _numbers("colliders", colliders, len(world.scene.colliders))
     if np.array_equal(motion.rotation, np.eye(3)) and not motion.translation.any():
-        return
+        return None
     for number, block in enumerate(world.blocks):
         own = np.array([k for rod, (of, k) in enumerate(world.rods.rods) if of == number and chosen[rod]], np.int64)
         if len(own):
@@ -60,13 +80,21 @@ def carry(world: World, motion: RigidMotion, rods: Sequence[int] | None, collide
         world.contact.colliders.carry(*motion, movers)
         world.contact.colliders.put()
         world.contact.colliders.put()
+    return Carried(motion, _rows(world, chosen))
+
+
+def _rows(world: World, chosen: Flags) -> list[Flags]:
+    found = [np.zeros(len(rows), np.bool_) for rows in world.rods.vertices]
+    for place, meant in zip(world.rods.places, chosen, strict=True):
+        found[place.block][place.first : place.end] = meant
+    return found
 
 
 def _numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:
     return list(range(count)) if given is None else [whole(name, k, 0, count - 1) for k in given]
 
 
-def _checked(world: World, rods: Sequence[int] | None) -> Any:
+def _checked(world: World, rods: Sequence[int] | None) -> Flags:
     """(R,) which rods are meant."""
     entries = world.scene.entries
     if world.bodies is not None:
@@ -80,6 +108,6 @@ def _checked(world: World, rods: Sequence[int] | None) -> Any:
     return chosen
 
 
-def _of_rods(chosen: Array, rods: Sequence[int]) -> Ints:
+def _of_rods(chosen: Flags, rods: Sequence[int]) -> Ints:
     """The numbers of those holds or goals that belong to chosen rods."""
     return np.flatnonzero(chosen[np.array(rods, dtype=np.int64)])

@@ -102,6 +102,15 @@ def test_inertia_scales_are_the_part_of_the_motion_that_rods_feel():
         assert 0.49 * lag[0] < lag[1] < 0.51 * lag[0]
 
 
+def test_velocities_in_frames_contain_the_motion_that_carries():
+    simulation = Simulation(scene_of(gravity=(0.0, 0.0, 0.0)))
+    frames = [shake(simulation, 1, 0.0) for _ in range(3)]
+    difference = 12.0 * (frames[2].positions(1) - frames[0].positions(1))
+    assert np.abs(difference).max() > 1.0
+    assert np.abs(frames[1].velocities(1) - difference).max() < 0.3 * np.abs(difference).max()
+    assert np.abs(simulation.blocks[0].velocities()).max() < 1e-6
+
+
 def test_a_restored_simulation_goes_on_with_the_same_bits():
     plain, other = (Simulation(scene_of(contact=True)) for _ in range(2))
     shake(plain, 3, 0.4)
@@ -114,7 +123,7 @@ def test_a_restored_simulation_goes_on_with_the_same_bits():
 def test_a_teleport_leaves_strands_unstretched_and_carries_only_those_named():
     simulation = Simulation(scene_of())
     simulation.step_frame()
-    simulation.carry((10.0, 0.0, 0.0), rods=[0], colliders=[])
+    simulation.carry((10.0, 0.0, 0.0), rods=[0], colliders=[], jump=True)
     simulation.move(0, (10.0, 0.0, 0.0))
     frame = simulation.step_frame()
     assert frame.report.failures == 0
