@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from . import roots
-from .poses import Array, metres_per_unit, nearest_rotation, pose_of, same
+from .poses import Array, metres_per_unit, nearest_rotation, pose_of, rigid_pose, same, scaled
 
 if TYPE_CHECKING:
     from ...core import Simulation
@@ -51,7 +51,8 @@ def carrier_poses(
     """Poses of what may carry a rod, besides those of its attachments. Raises TendrilError if one can't be used."""
     chosen, surface = scene.tendril.inertia_object, roots.surface_of(obj)
     if chosen is not None:
-        yield OBJECT, pose_of(chosen.evaluated_get(depsgraph).matrix_world, scene)
+        pose = scaled(chosen.evaluated_get(depsgraph).matrix_world, scene)
+        yield OBJECT, rigid_pose(pose, f'the scale of the inertia object "{chosen.name}"')
     if surface is not None:
         yield _key_of_surface(obj.tendril.uid), pose_of(surface.evaluated_get(depsgraph).matrix_world, scene)
 

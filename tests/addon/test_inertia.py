@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from tendril.addon import memory
 from tendril.tests.addon.building import make_mesh, make_rod, play, status
+from tendril.tests.addon.test_bake import LAST, bake_scene, key_rows
 from tendril.tests.addon.test_hair import make_hair
 
 
@@ -141,3 +142,29 @@ def test_without_a_teleport_distance_hair_whips():
     obj = make_hair(surface=head, radius=1e-3)
     shown = play(obj, 3)
     assert np.abs(shown[3] - shown[1] - (10.0, 0.0, 0.0)).max() > 0.1
+
+
+def test_the_bake_is_the_playback():
+    head = make_head(collide=True)
+    obj = make_rod(name="Strand", start_hold="CLAMP")
+    obj.parent = head
+    obj.location.z = 0.5
+    set_inertia(head, 0.3, 0.6, teleport=5.0)
+    shown = play(obj, LAST)
+    bake_scene()
+    for number, rows in enumerate(key_rows(obj), start=1):
+        np.testing.assert_array_equal(rows, shown[number])
+
+
+def test_an_object_scaled_to_zero_is_named():
+    obj, empty = make_rod(), bpy.data.objects.new("Empty", None)
+    bpy.context.collection.objects.link(empty)
+    empty.scale = (0.0, 0.0, 0.0)
+    set_inertia(empty, 0.0, 0.0)
+    bpy.context.scene.frame_set(2)
+    assert 'scale of the inertia object "Empty"' in status(obj)
+    empty.scale = (1.0, 1.0, 1.0)
+    bpy.context.scene.frame_set(1)
+    shown = play(obj, 3)
+    assert status(obj) == ""
+    assert not np.array_equal(shown[3], shown[1])

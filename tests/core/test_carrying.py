@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tendril.core import Material, Mesh, Plane, Rod, Scene, Simulation, TendrilError
+from tendril.core import Body, Material, Mesh, Plane, Rod, Scene, Simulation, Sphere, TendrilError
 from tendril.core.describe.model import model_records
 from tendril.core.describe.rotations import rotation_about
 
@@ -146,6 +146,13 @@ def test_colliders_move_relative_to_the_carried_rods():
             frame = simulation.step_frame()
             assert frame.positions(rod)[:, 2].min() > 0.9e-3
         assert frame.positions(rod)[:, 2].max() < 0.03
+
+
+def test_rods_are_not_carried_away_from_rigid_bodies():
+    scene = scene_of()
+    scene.add_body(Body(Sphere(0.1), 1.0))
+    with pytest.raises(TendrilError, match="rigid bodies"):
+        Simulation(scene).carry((0.1, 0.0, 0.0))
 
 
 @pytest.mark.parametrize(
