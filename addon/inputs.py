@@ -13,6 +13,7 @@ from . import memory
 from .bridge import attachments, changes, colliders, rigid_bodies
 from .bridge.curves import Rows
 from .bridge.fields import fields_per_rod, gravity_weights
+from .bridge.inertia import Inertia, inertia_of
 from .bridge.poses import Array
 from .memory import errors_to_status
 from .running import Running
@@ -29,6 +30,7 @@ class Inputs(NamedTuple):
     # Rods that are drawn to a shape, by uid: that shape (None: the drawn one), and how strongly.
     goals: Mapping[str, tuple[Rows | None, float]]
     fixed: Mapping[str, Matrix]  # rigid bodies that no force moves
+    inertia: Inertia
 
 
 def read(
@@ -64,7 +66,7 @@ def read(
                 if part.goals:
                     goals[uid] = changes.animated_rows(obj, scene.frame_current), obj.tendril.follow_strength
     fixed = rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {}
-    return Inputs(poses, vertices, environment, released, factors, goals, fixed)
+    return Inputs(poses, vertices, environment, released, factors, goals, fixed, inertia_of(scene))
 
 
 def apply(running: Running, inputs: Inputs) -> None:
@@ -76,6 +78,7 @@ def apply(running: Running, inputs: Inputs) -> None:
             running.alter(uid, inputs.factors[uid])
             if uid in inputs.goals:
                 running.follow(uid, inputs.poses, *inputs.goals[uid])
+    running.carry(inputs.inertia, inputs.poses, inputs.vertices)
     running.move(inputs.poses, inputs.vertices, inputs.fixed)
 
 

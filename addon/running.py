@@ -13,12 +13,13 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .bridge import curves
+from .bridge import curves, inertia
 from .bridge.attachments import key_of_cut
 from .bridge.children import Around, Obstacle
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
 from .bridge.engine import BlenderEngine
+from .bridge.inertia import PHYSICAL, Inertia
 from .bridge.points import Data
 from .bridge.poses import Array, same
 from .bridge.rigid_bodies import BodiesDescription
@@ -71,6 +72,7 @@ class Running:
     colliders: dict[str, Array] = field(default_factory=dict)  # current vertices of colliders that have moved
     altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # factors set in `simulation`, by uid
     environment: Mapping[str, Any] | None = None  # gravity, air and force fields set in `simulation`
+    inertia: Inertia = PHYSICAL  # settings of the last step
     outdated: bool = False
     not_exact_since: int | None = None  # the first frame in which the solver did not converge
     severities: dict[int, str] = field(default_factory=dict)  # per frame that did not converge: what was given up
@@ -202,6 +204,13 @@ class Running:
             target = part.described.target(poses[uid], Around(poses, ()), rows)
             self._active.aim_goal(part.goals, target, np.full(len(part.goals), strength))
 
+    def carry(self, settings: Inertia, poses: Poses, colliders: Mapping[str, Array]) -> None:
+        """Carries rods along with objects. Call it before `move`."""
+        self.inertia = settings
+        keys = self.description.colliders
+        moving = [k for k, key in enumerate(keys) if key in colliders and not self.has_vertices(key, colliders[key])]
+        inertia.carry(self._active, self.description, settings, self._last_moment.poses, poses, moving)
+
     def move(self, poses: Poses, colliders: Mapping[str, Array], fixed: Mapping[str, Matrix]) -> None:
         """Sets where things are at the end of the next frame: objects at `poses`, colliders with these vertices, and rigid bodies
         that no force moves at `fixed`. What is not given stays where it was."""
@@ -216,7 +225,9 @@ class Running:
         for number, key in enumerate(self.description.colliders):
             vertices = colliders.get(key)
             if vertices is not None and not self.has_vertices(key, vertices):
-                simulation.move_collider(number, vertices=vertices)
+                before_it = self._vertices_of(key, self.description.colliders[key])
+                at_once = inertia.is_teleport(self.inertia, before_it, vertices)
+                simulation.move_collider(number, vertices=vertices, at_once=at_once)
                 self.colliders[key] = vertices
         if self.engine is not None:
             self.engine.set_targets(fixed)

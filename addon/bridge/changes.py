@@ -16,11 +16,12 @@ from .animation import animated_paths, f_curves
 from .attachments import is_on_surface, key_of, released
 from .curves import Rows, drawn_rows
 from .fields import WEIGHTS, state_of
+from .inertia import PATHS, inertia_of
 from .poses import Array, metres_per_unit
 
 # Paths of scene settings that may be animated. Animated values are not part of the description, which is made at one frame.
 _ENVIRONMENT_PATHS = ("gravity", "tendril.wind", "tendril.air_density", "tendril.drag", "tendril.gravity_weight")
-_TIME_SCALE = "tendril.time_scale"
+_ART_PATHS = ("tendril.time_scale", *PATHS)
 
 
 ENVIRONMENT = "surroundings"  # the key of gravity and air among poses
@@ -51,6 +52,7 @@ def watched_states(
         elif key == ENVIRONMENT:
             now = environment(scene)
             state[:9] = (*now["gravity"], *now["wind"], now["air_density"], now["drag"], scene.tendril.time_scale)
+            state[9:12] = inertia_of(scene)
         elif key in targets:
             state = turns.angles(*targets[key], depsgraph, first, scene.frame_current).ravel()
         elif uid in rods:
@@ -94,7 +96,7 @@ def environment(scene: bpy.types.Scene) -> dict[str, Any]:
 
 def has_constant_environment(scene: bpy.types.Scene) -> bool:
     """Whether gravity and air are not animated."""
-    return not any(path in (*_ENVIRONMENT_PATHS, _TIME_SCALE) for path in animated_paths(scene))
+    return not any(path in (*_ENVIRONMENT_PATHS, *_ART_PATHS) for path in animated_paths(scene))
 
 
 _POINT = re.compile(r"splines\[(\d+)\]\.(bezier_points|points)\[(\d+)\]\.(co|handle_left|handle_right)$")

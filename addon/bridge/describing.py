@@ -30,6 +30,7 @@ from .curves import (
 )
 from .descriptions import HairDescription, Held, MeshDescription, RodDescription, TiedDescription
 from .held import attached_vertices, find_held
+from .inertia import carrier_keys
 from .materials import is_direct, material_of, mechanics
 from .poses import Array, metres_per_unit, pose_of
 from .rods import (
@@ -172,6 +173,7 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
     uid = obj.tendril.uid
     apart = _by_kind(held)
     start_poses = {key: poses[key] for key in (uid, *(hold.follows for hold in apart["held"]))}
+    start_poses |= {key: poses[key] for key in carrier_keys(uid) if key in poses}
     return {
         "uid": uid,
         "rows": rows,

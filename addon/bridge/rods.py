@@ -11,6 +11,7 @@ from ...core.describe.model import DEFAULT_NET_MODEL, DEFAULT_ROD_MODEL, model_r
 from . import relevant, roots
 from .animation import animated_paths
 from .attachments import RELEASE_THRESHOLD, attached_poses
+from .inertia import carrier_poses
 from .poses import Array, pose_of
 from .relevant import KINDS
 from .rigid_bodies import dynamic_bodies, pulled, pushes, world_of
@@ -141,3 +142,4 @@ def poses_of(
     surface = roots.surface_of(obj)
     if surface is not None:
         yield from roots.poses(roots.key_of(uid), surface, scene, depsgraph)
+    yield from carrier_poses(obj, scene, depsgraph)

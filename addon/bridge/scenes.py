@@ -29,6 +29,7 @@ from .colliders import ColliderDescription, clear_of_roots, settings_of_collider
 from .descriptions import RodDescription
 from .fields import fields_of, settings_of_fields
 from .fields import key_of as key_of_field
+from .inertia import Inertia, inertia_of
 from .poses import Array, moved_since, nearest_rotation
 from .profiles import settings_of_profiles
 from .rigid_bodies import BodiesDescription, pushes, settings_of_bodies
@@ -98,12 +99,13 @@ class SceneDescription:
     watched: tuple[str, ...]  # keys of animated inputs, see `changes.watched_states`
     bodies: BodiesDescription | None = None  # if rods act on rigid bodies
     time_scale: float | None = 1.0  # None if it may be animated
+    inertia: tuple[str, Inertia | None] = ("", None)  # name of the chosen object, and settings; None if animated
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """Keys of all poses that are stored with a frame."""
         of_rods = (key for part in self.parts.values() for key in part.described.start_poses)
-        return (*of_rods, *self.colliders, *self.watched)
+        return tuple(dict.fromkeys((*of_rods, *self.colliders, *self.watched)))  # rods may share what carries them
 
     @cached_property
     def measured(self) -> bool:
@@ -124,7 +126,7 @@ class SceneDescription:
             for uid, part in self.parts.items()
         )
         bodies = None if self.bodies is None else self.bodies.signature
-        times = self.first_frame, self.frame_rate, self.substeps, self.time_scale
+        times = self.first_frame, self.frame_rate, self.substeps, self.time_scale, self.inertia
         return self.scene.fingerprint(), kinds, *times, self.fields, bodies
 
 
@@ -165,6 +167,7 @@ def describe_scene(
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
         time_scale=shared.time_scale if has_constant_environment(scene) else None,
+        inertia=(_inertia_object(scene), inertia_of(scene) if has_constant_environment(scene) else None),
         fields=settings_of_fields(scene, described_objects),
         watched=(
             *(key_of_field(obj) for obj in fields_of(scene, described_objects)),
@@ -216,7 +219,10 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], li
     be called when a panel is drawn."""
     shared, render, units = scene.tendril, scene.render, scene.unit_settings
     return (
-        (shared.substeps, shared.rod_contact, pushes(scene), *(_environment_settings(scene) if live else ())),
+        (
+            (shared.substeps, shared.rod_contact, pushes(scene), _inertia_object(scene)),
+            *(_environment_settings(scene) if live else ()),
+        ),
         settings_of_fields(scene, rods.values()),
         settings_of_colliders(scene),
         settings_of_bodies(scene),
@@ -300,7 +306,13 @@ def _environment_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
     return (
         (scene.use_gravity, *scene.gravity[:], shared.gravity_weight),
         (shared.air_density, shared.drag, *shared.wind, shared.time_scale),
+        inertia_of(scene),
     )
+
+
+def _inertia_object(scene: bpy.types.Scene) -> str:
+    chosen = scene.tendril.inertia_object
+    return "" if chosen is None else chosen.name_full
 
 
 # Settings of a rod that are compared in another way than by their values: what a preset sets (only custom values count), curves of

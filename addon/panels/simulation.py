@@ -20,6 +20,14 @@ class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
         animated = layout.column()
         animated.use_property_decorate = True
         animated.prop(shared, "time_scale")
+        chosen = animated.row()
+        chosen.use_property_decorate = False
+        chosen.prop(shared, "inertia_object")
+        scales = animated.column()
+        scales.active = shared.inertia_object is not None
+        scales.prop(shared, "linear_inertia", slider=True)
+        scales.prop(shared, "angular_inertia", slider=True)
+        animated.prop(shared, "teleport_distance")
         animated.prop(shared, "air_density")
         animated.prop(shared, "wind")
         animated.prop(shared, "drag")

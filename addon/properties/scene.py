@@ -5,7 +5,7 @@ from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, PointerPro
 
 from .cache import CacheSettings
 from .fields import FieldSettings
-from .kinds import number
+from .kinds import distance, factor, number
 from .overlay import OverlaySettings
 
 
@@ -55,6 +55,31 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.Prop
         soft_min=0.01,
         precision=3,
         step=1,
+    )
+    inertia_object: PointerProperty(
+        name="Inertia Object",
+        description="Object whose motion rods feel only in part, such as a head or a character. Linear and angular inertia say "
+        "how much of it",
+        type=bpy.types.Object,
+    )
+    linear_inertia: factor(
+        "Linear Inertia",
+        "How much rods feel of the way that the object moves: 1 is physics, at 0 rods are carried along rigidly",
+        1.0,
+    )
+    angular_inertia: factor(
+        "Angular Inertia",
+        "How much rods feel of the rotation of the object: 1 is physics, at 0 rods turn along rigidly",
+        1.0,
+    )
+    teleport_distance: distance(
+        "Teleport Distance",
+        "Rods are carried along rigidly in a frame in which the object, or without one what their start is attached to, moves "
+        "farther than this. At 0 nothing teleports",
+        0.0,
+        1e6,
+        100.0,
+        min=0.0,
     )
     air_density: number(
         "Air Density (kg/m³)",

@@ -95,6 +95,10 @@ class KnownForces:
         meant = self._concern(keys, which)
         self.put(which, keys[meant], forces[meant])
 
+    def turn(self, rotation: Array) -> None:
+        """All rods, and what they touch, have been turned."""
+        self.forces = self.forces @ rotation.T
+
     # What lasts beyond a frame. Forces only save iterations, so that the strongest will do.
 
     @property

@@ -48,6 +48,13 @@ class Motion(ABC):
         if self._moving:
             self._stop()
 
+    def carry(self, rotation: Array, translation: Array, rows: Any = slice(None)) -> None:
+        """Moves where things are now rigidly. Their targets stay, so that the rest of the motion is that of the frame."""
+        for arrays in (self._now, self._from):
+            arrays[POSITION][rows] = arrays[POSITION][rows] @ rotation.T + translation
+            arrays[ROTATION][rows] = rotation @ arrays[ROTATION][rows]
+        self._moving = True
+
     @abstractmethod
     def follow_paths(self, time: float) -> None:
         """Evaluates the functions of time. Invalid values are ignored: the thing stays where it is."""

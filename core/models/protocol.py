@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..describe.attachment import Attachment
     from ..describe.scene import Entry
     from .alteration import Factors
+    from .carrying import RigidMotion
 
 WHOLE = np.ones((1, 1))  # share of gravity: all of it, for all sample points
 
@@ -263,6 +264,14 @@ class Alters(Protocol):
 
     def alter(self, rod: int, factors: Factors) -> None:
         """Multiplies properties of a rod, as described, by factors."""
+
+
+@runtime_checkable
+class MovesRigidly(Protocol):
+    """Rods can be moved rigidly between two steps."""
+
+    def move_rigidly(self, chosen: NDArray[np.int64], motion: RigidMotion) -> None:
+        """Moves the state of rods rigidly; velocities and forces turn along. Holds are sent afterwards, by `move_holds`."""
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from ..describe.scene import Scene
 from ..errors import Array, Ints, TendrilError, array, dimensions, not_negative
 from ..maths.motion import in_bounds
 from ..models.protocol import ModelBlock
+from ..models.state_of_rods import rows_of
 from .frame import Place
 
 
@@ -79,6 +80,13 @@ class Goals:
     def advance(self, at: float) -> None:
         if self._moving:
             self._now[:] = self._to if at == 1.0 else self._from + at * (self._to - self._from)
+
+    def carry(self, rotation: Array, translation: Array, goals: Ints) -> None:
+        """Moves the current targets of goals rigidly. Where they are aimed at stays."""
+        rows = rows_of(self._start, goals)
+        for places in (self._now, self._from):
+            places[rows] = places[rows] @ rotation.T + translation
+        self._moving = True
 
     def arrive(self) -> None:
         self._from, self._to = self._now.copy(), self._now.copy()

@@ -12,7 +12,7 @@ from ..contact.choice import chosen_contact
 from ..describe.fields import Field
 from ..describe.model import known_integrators, model_names, model_record
 from ..describe.scene import AttachmentId, BodyId, ColliderId, GoalId, HoldId, RodId, Scene
-from ..errors import Array, TendrilError, array, positive, whole
+from ..errors import Array, TendrilError, array, flag, positive, whole
 from ..models.alteration import Factors, check_factors
 from ..models.protocol import Alters, Breaks, Energies, Grows, Releases, Work
 from ..models.registry import kernel_source
@@ -25,6 +25,7 @@ from .world import FrameTimes, Settings, World
 
 if TYPE_CHECKING:
     from ..contact.bodies.outside import BodyEngine
+    from .carrying import Carried
 
 DEFAULT_SUBSTEPS = 4
 DEFAULT_TOLERANCE = 1e-3
@@ -83,6 +84,8 @@ class Simulation:
         self._last_good = LastGood(self._world)
         self._gauge: StrainGauge | None = None  # made when first needed
         self._factors: dict[RodId, Factors] = {}
+        self._to_carry: list[Carried] = []  # by which motion rods are carried in the next frame
+        self._carried: list[Carried] = []  # and were in the current one
 
     def _make_stepper(self) -> Stepper:
         if self._contact is None:
@@ -110,6 +113,7 @@ class Simulation:
             self._world.callbacks.tell("the solver", f"failed with {describe_error(error)}: please report this")
             self._last_good.reset()
         self._last_good.keep()
+        self._carried, self._to_carry = self._to_carry, []
         self.frame += 1
         return self.current()
 
@@ -140,7 +144,12 @@ class Simulation:
             work.implicit,
             self._world.callbacks.take(),
         )
-        return Frame(self.frame, self.time, report, self._world.rods.samples(), self._places, bodies)
+        samples = self._world.rods.samples()
+        if self._carried:
+            from .carrying import add_velocities
+
+            add_velocities(samples, self._carried, self._frame_times().rate)
+        return Frame(self.frame, self.time, report, samples, self._places, bodies)
 
     def settle(self, *, stable: bool = True, still: float = 1e-9, most_steps: int = 400) -> bool:
         """Moves all rods to static equilibrium under the current forces, without advancing time. Returns whether it was found.
@@ -203,6 +212,35 @@ class Simulation:
         if self._bodies is None:
             raise TendrilError("body", body, "give the id that scene.add_body returned")
         self._bodies.motion.aim(body, position, rotation)
+
+    def carry(
+        self,
+        translation: ArrayLike,
+        rotation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        about: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        linear: float = 0.0,
+        angular: float = 0.0,
+        rods: Sequence[RodId] | None = None,
+        colliders: Sequence[ColliderId] | None = None,
+        jump: bool = False,
+    ) -> None:
+        """Carries rods along with an object that turns by `rotation` (3x3) about a point and moves by `translation` (m) in the next
+        frame: they move rigidly now, with their holds and goals, and keep their velocities relative to it. `linear` and `angular`
+        are the parts of the motion that rods still feel through their holds, from 0 (carried rigidly) to 1 (nothing happens).
+
+        Without `rods` and `colliders` all are carried: the next frame is one in the frame of reference of the object, in which
+        other things move. Velocities of the next frame contain the motion by which rods were carried, unless it is a `jump`.
+        Targets of `move` and the like stay, whether set before or afterwards. Call it before each frame in which the object
+        moves. What it changes is part of the state. Not in scenes with rigid bodies."""
+        from .carrying import carry, part_of_motion
+
+        motion = part_of_motion(translation, rotation, about, linear, angular)
+        jumps = flag("jump", jump)
+        carried = carry(self._world, motion, rods, colliders)
+        if carried is not None:
+            self._last_good.keep()
+            self._to_carry += [] if jumps else [carried]
 
     # Changes to the scene. Those that are not part of the state have to be repeated in a new simulation: `release` and `detach`
     # before `restore`, because they discard accelerations, the others after it.
@@ -320,6 +358,7 @@ class Simulation:
         flat = array("state", state, (self.state_size,), cure)
         number = whole("frame", frame, -(2**31), 2**31)
         self._last_good.restore(flat, cure)
+        self._carried, self._to_carry = [], []
         self.frame = number
         self._world.restore_prescribed(flat, self.time)
         self._world.work = Work()

@@ -10,16 +10,18 @@ from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors
+from ..carrying import RigidMotion
 from ..protocol import WHOLE, Energies, FreeSteps, Pushes, Work, in_one_piece
 from ..report import take_work
 from ..schemes import BACKWARD_EULER, NUMBER
-from ..state_of_rods import pack, unpack
+from ..state_of_rods import pack, rows_of, unpack
 from .arrays import Coupled, Scratch, State, Step, make_motion_scratch, make_scratch
 from .build import build, hold_root
 from .coupled import linearise_rods, solve_coupled
 from .coupled_block import CoupledSteps
 from .fit import Fit
 from .growth import Growth
+from .kinematics import SHIFT, TURN
 from .measures import edge_strains
 from .samples import drawn_directors
 from .start import place_rods, set_velocities
@@ -266,6 +268,21 @@ class ClothoidBlock(CoupledSteps):
         self._grown.clear()
         self._growth.stay(self.arrays)
         self._stale = True
+        self._measured = False
+        self._jacobian_current = False
+
+    def move_rigidly(self, chosen: Ints, motion: RigidMotion) -> None:
+        state, samples = self.arrays.state, rows_of(self.sample_start, chosen)
+        state.root[chosen] = motion.points(state.root[chosen])
+        state.frame[chosen] = motion.frames(state.frame[chosen])
+        at = self.arrays.rods.vector_start[chosen]
+        for first in (SHIFT, TURN):
+            own = at[:, None] + first + np.arange(3)
+            for rates in (state.rate, state.acceleration):
+                rates[own] = motion.vectors(rates[own])
+        state.x[samples, :3] = motion.points(state.x[samples, :3])
+        for vectors in (state.v, state.director):
+            vectors[samples] = motion.vectors(vectors[samples])
         self._measured = False
         self._jacobian_current = False
 

@@ -10,13 +10,14 @@ from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
+from ..carrying import RigidMotion
 from ..held_frames import FRAMED, FREE_END
 from ..held_rows import HeldRows
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work
 from ..report import FAILURES, ITERATIONS, take_work
 from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
-from ..state_of_rods import copy_rods, pack, put_rods, unpack
+from ..state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import BLOCK_DIAGONAL, DIAGONAL, ELIMINATION, HYBRID, State, Step, linear_of
 from .build import build
 from .contacts import respond
@@ -334,6 +335,15 @@ class CompactBlock:
 
     def unpack_state(self, state: Array) -> None:
         unpack(state, self.arrays.state)
+        self._measured = False
+
+    def move_rigidly(self, chosen: Ints, motion: RigidMotion) -> None:
+        state, rows = self.arrays.state, rows_of(self.arrays.rods.start, chosen)
+        state.x[rows] = motion.points(state.x[rows])
+        state.q[rows] = motion.quaternions(state.q[rows])
+        for vectors in (state.v, state.a, state.hold_force, state.load):
+            vectors[rows] = motion.vectors(vectors[rows].reshape(-1, 3)).reshape(len(rows), -1)
+        state.loop_force[chosen] = motion.vectors(state.loop_force[chosen])
         self._measured = False
 
     def stop(self) -> None:

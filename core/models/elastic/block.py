@@ -15,11 +15,12 @@ import numpy as np
 from ...compile.workers import Workers
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
+from ..carrying import RigidMotion
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
 from ..protocol import Energies, FreeSteps, Pushes, Work, in_one_piece
 from ..report import FAILURES, ITERATIONS, take_work
 from ..schemes import BACKWARD_EULER, LENGTH, NUMBER, WHOLE_STEP, Stage
-from ..state_of_rods import copy_rods, pack, put_rods, unpack
+from ..state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import Arrays, Scratch, Step, for_coupling
 from .coupled import (
     begin_nets,
@@ -277,6 +278,22 @@ class ElasticBlock:
 
     def unpack_state(self, state: Array) -> None:
         unpack(state, self.flat.state)
+        self._measured = False
+
+    def move_rigidly(self, chosen: Ints, motion: RigidMotion) -> None:
+        state, graph, three = self.flat.state, self.flat.graph, np.arange(3)
+        x = graph.x[rows_of(graph.vertices, chosen)][:, None] + three
+        omega = graph.omega[rows_of(graph.joints, chosen)]
+        turns = omega[omega >= 0][:, None] + three
+        state.q[x] = motion.points(state.q[x])
+        state.q[turns] = motion.vectors(state.q[turns])
+        for rates in (state.v, state.a):
+            rates[x], rates[turns] = motion.vectors(rates[x]), motion.vectors(rates[turns])
+        edges = rows_of(graph.edges, chosen)
+        state.m1[edges] = motion.vectors(state.m1[edges])
+        if len(state.frame):
+            joints = rows_of(graph.joints, chosen)
+            state.frame[joints] = motion.frames(state.frame[joints].reshape(-1, 3, 3)).reshape(-1, 9)
         self._measured = False
 
     def stop(self) -> None:

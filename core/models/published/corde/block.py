@@ -16,10 +16,11 @@ from ....contact.bodies.explicit import begin_bodies, end_bodies
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
 from ....errors import Array, Flags, Ints
+from ...carrying import RigidMotion
 from ...elastic.samples import gather, lay_samples
 from ...protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work, in_one_piece
 from ...report import FAILURES, take_work
-from ...state_of_rods import copy_rods, pack, put_rods, unpack
+from ...state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import State
 from .build import build, choose_steps, product, quaternions, settings_of
 from .carried import Carried, carry, step_carried_cordes
@@ -346,6 +347,17 @@ class CordeBlock:
         unpack(state, self.arrays.state)
         # A rotation has two quaternions. `move_holds` takes the one nearer to the previous, whose sign only the state knows.
         self.arrays.holds.q[:, self._quaternion] = self.arrays.state.q[self._quaternion]
+
+    def move_rigidly(self, chosen: Ints, motion: RigidMotion) -> None:
+        state, nets = self.arrays.state, self.arrays.nets
+        vertices, elements = rows_of(nets.vertices, chosen), rows_of(nets.elements, chosen)
+        state.r[vertices], state.v[vertices] = motion.points(state.r[vertices]), motion.vectors(state.v[vertices])
+        # Prescribed quaternions come after those of all segments; elements tell whose they are.
+        held = np.concatenate([nets.a[elements], nets.b[elements]])
+        rows = np.union1d(rows_of(nets.edges, chosen), held)
+        w_first = motion.quaternions(np.roll(state.q[rows], 1, axis=1))
+        state.q[rows] = np.roll(w_first, -1, axis=1)
+        self.arrays.holds.q[:, self._quaternion] = state.q[self._quaternion]  # as after `unpack_state`
 
     def stop(self) -> None:
         self.arrays.state.v[:] = 0.0
