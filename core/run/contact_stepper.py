@@ -2,8 +2,8 @@
 
 While some rods take smaller steps, the others have already taken the larger one, or wait to take smaller ones later. Their
 positions in the meantime are interpolated linearly. If a rod that takes smaller steps hits one that does not, both are reset to the
-beginning of the larger step and take smaller ones together. Few rods among many (`Outcome.alone`) first try to find their way between
-the others, which are obstacles then.
+beginning of the larger step and take smaller ones together. Few rods among many (`Outcome.alone`) first try to find their way
+between the others, which are obstacles then.
 """
 
 from __future__ import annotations
