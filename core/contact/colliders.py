@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,17 @@ class ColliderMotion(Motion):
                     self._put(POSITION, k, position)
                 if rotation is not None and are_rotations(rotation):
                     self._put(ROTATION, k, rotation)
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Everything stands still where it is at the end of the substep, for a while."""
+        moving = (self.shapes.position, self.shapes.rotation, self.meshes.vertices)
+        begin = [both[0].copy() for both in moving]
+        for both in moving:
+            both[0] = both[1]
+        yield
+        for both, start in zip(moving, begin, strict=True):
+            both[0] = start
 
     def put(self) -> None:
         """Where things are now becomes the end of the substep, and what was the end its beginning."""

@@ -53,10 +53,9 @@ class OverlapWatch:
         everything = np.ones(solver.rods[-1].stop, bool_)
         solver.fetch(everything, samples.start)
         samples.now[:] = samples.start
-        # Colliders stand still, too: rods that moved with one in the last substep did not pass through it.
-        solver.colliders.put()
         detection.forget(everything)
-        detection.look(samples.start, everything)
+        with solver.colliders.at_rest():  # too: rods that moved with one in the last substep did not pass through it
+            detection.look(samples.start, everything)
         detection.forget(everything)  # what was found here must not make a difference to the next step
         contacts, count = detection.contacts, detection.count
         lack = _lack_of_room(contacts, count, samples.rod, len(everything))
