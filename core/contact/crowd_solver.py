@@ -99,6 +99,11 @@ class CrowdSolver(ContactSolver):
             self.blocks[number].begin(chosen, self._h, self._air_density, still)
 
     def _violated(self) -> Flags:
+        if self._lines_meet:
+            # Sides that were learnt on the way may be wrong, and hide a passage: count passages afresh.
+            self._swept = False
+            self.detection.start_step()
+            self._look(self._coupled)
         return self._deeper_than(DEEPEST)
 
     def _deeper_than(self, part: float) -> Flags:
