@@ -48,6 +48,7 @@ class Outcome(NamedTuple):
 
 class ContactSolver:
     # Whether rods near each other take smaller steps together when one of them has to, and no step may leave overlaps behind.
+    remembers_halvings = False  # from frame to frame
     together = False
     one_way = False  # rods that take no part in a step are obstacles
     most_iterations, most_careful_iterations = MOST_ITERATIONS, MOST_CAREFUL_ITERATIONS
@@ -461,7 +462,8 @@ class ContactSolver:
         linked = np.zeros_like(self._coupled)
         linked[self._linked.ravel()] = True
         linked[self._on_bodies.ravel()] = True
-        spread(linked, self.tied)
+        if self._ties is not None and linked.any():
+            linked[self.tied.ravel()] = True  # all that are tied: their system is solved as a whole
         together = self._chosen(linked & self._active)
         if not together:
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tendril.core import Body, Box, Cone, Hull, Material, Rod, Scene, Simulation, Sphere
+from tendril.core import Body, Box, Cone, Hull, Material, Plane, Rod, Scene, Simulation, Sphere
 
 RUBBER = Material(young_modulus=1e7, density=1000.0)
 CORNERS = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
@@ -59,3 +59,21 @@ def test_a_rope_may_lie_on_the_body_it_is_attached_to() -> None:
     frames = [sim.step_frame() for _ in range(6)]
     assert sum(frame.report.failures + frame.report.halvings for frame in frames) == 0
     assert abs(frames[-1].body_position(body)[0]) < 1e-6
+
+
+def test_ropes_with_weights_touch_while_others_do_not() -> None:
+    """Some of the ropes that are tied to bodies press on each other: the system of all ties is still solved as a whole."""
+    scene = Scene(rod_contact=True)
+    scene.collide(Plane())
+    for k, y in enumerate((0.0, 0.0, 0.5)):
+        direction = np.array([np.cos(1.2 * k), np.sin(1.2 * k), 0.0])
+        middle = np.array([0.0, y, 0.05 + 0.012 * k])
+        points = middle + np.linspace(-0.15, 0.15, 16)[:, None] * direction
+        rope = scene.add(Rod.from_points(points, 0.004, Material.preset("nylon rope")))
+        weight = scene.add_body(Body(Sphere(0.02), density=1000.0, position=points[-1] + 0.02 * direction))
+        scene.attach(rope, "end", weight, kind="weld")
+    sim = Simulation(scene)
+    for _ in range(10):
+        report = sim.step_frame().report
+        assert report.failures == 0
+        assert report.problems == ()
