@@ -14,13 +14,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy import float32
 
 from ..compile.jit import kernel, part
 from ..errors import Array
 from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import Contacts, Ints, Samples
 from .coulomb import arm_of
-from .responses import Columns, Loads, add_response
+from .responses import Columns, Loads, Singles, add_response
 from .rod_contacts import point
 
 MOST_ROUNDS = 12  # to find the direction in which a contact slips; the next sweep goes on from there
@@ -125,7 +126,7 @@ def act(contacts: Contacts, count: int, after: Ints, loads: Loads, force: Array,
 
 
 @part
-def _motion(load: Array, k: int, side: int, w: Array, e: int, f: int) -> Vector:
+def _motion(load: Array, k: int, side: int, w: Array | Singles, e: int, f: int) -> Vector:
     """Motion of one side of a contact along its three directions."""
     x0, x1, x2, x3 = w[e, 0], w[e, 1], w[e, 2], w[e, 3]
     x4, x5, x6 = w[f, 0], w[f, 1], w[f, 2]
@@ -138,7 +139,7 @@ def _motion(load: Array, k: int, side: int, w: Array, e: int, f: int) -> Vector:
 
 
 @part
-def _at_contact(contacts: Contacts, k: int, after: Ints, rows: Rows, loads: Loads, w: Array) -> Vector:
+def _at_contact(contacts: Contacts, k: int, after: Ints, rows: Rows, loads: Loads, w: Array | Singles) -> Vector:
     """Gap and slips after a motion w (N, 4) of the sample points."""
     v0, v1, v2 = rows.apart[k, 0], rows.apart[k, 1], rows.apart[k, 2]
     for side in range(2):
@@ -248,24 +249,79 @@ def _on_disc(a: float, b: float, c: float, x: float, y: float, radius: float) ->
     return u * f - v * g, v * f + u * g, shift
 
 
+class Momentum(NamedTuple):
+    """The direction in which sweeps have changed forces and motions, as in a method of conjugate gradients."""
+
+    force: Array  # (C, 3)
+    motion: Singles  # (4 N,)
+    force_before: Array  # the last sweep
+    motion_before: Singles
+    now: Singles  # (N, 4) the motion of the sample points
+
+
+def make_momentum(capacity: int, samples: int) -> Momentum:
+    a, b, c = np.zeros(4 * samples, float32), np.zeros(4 * samples, float32), np.zeros((samples, 4), float32)
+    return Momentum(np.zeros((capacity, 3)), a, np.zeros((capacity, 3)), b, c)
+
+
+@part
+def _go_on(
+    count: int, matrix: Array, force: Array, w: Singles, momentum: Momentum, before: float, anew: bool, columns: Columns,
+    stir: Array,
+) -> float:  # fmt: skip
+    """After a sweep goes on in the direction of the last ones, by Fletcher and Reeves; returns the size of the sweep's change.
+    The next sweep brings forces back to Coulomb's cones. `anew`: the problem has changed."""
+    size = 0.0
+    for k in range(count):
+        for d in range(3):
+            change = matrix[k, 0] * (force[k, d] - momentum.force_before[k, d])
+            size += change * change
+    share = size / before if before > 0.0 and not anew else 2.0
+    if not share <= 1.0:
+        share = 0.0
+    for k in range(count):
+        for d in range(3):
+            more = share * momentum.force[k, d]
+            momentum.force[k, d] = more + force[k, d] - momentum.force_before[k, d]
+            force[k, d] += more
+    for r in range(len(stir)):
+        farthest = 0.0
+        for u in range(4 * columns.first[r], 4 * (columns.first[r] + columns.size[r])):
+            more = float32(share) * momentum.motion[u]
+            momentum.motion[u] = more + w[u] - momentum.motion_before[u]
+            w[u] += more
+            farthest = max(farthest, abs(more))
+        stir[r] += farthest
+    return size
+
+
 @kernel
 def sweep(
     contacts: Contacts, count: int, after: Ints, rows: Rows, loads: Loads, columns: Columns, soft: float, most: int,
-    tolerance: float, stir: Array, w: Array,
+    tolerance: float, stir: Array, w: Array, momentum: Momentum,
 ) -> int:  # fmt: skip
     """Forces by Coulomb's law, written to rows.force; w (N, 4), the motion of the sample points under the forces before, becomes
     that under these. Contacts give way by `soft` m/N. Ends after `most` sweeps, or when a sweep moves no contact by more than
     `tolerance` of its thickness. stir (R,) is scratch. Returns the number of sweeps."""
     matrix, rod, force = loads.matrix, loads.rod, rows.force
-    flat = w.reshape(-1)
+    moved_points = momentum.now
+    flat = moved_points.reshape(-1)
+    for i in range(len(w)):
+        for c in range(4):
+            moved_points[i, c] = w[i, c]
+    size = 0.0  # of the last sweep's change
     for r in range(len(stir)):
         stir[r] = 0.0
     for k in range(count):
         rows.seen[k, 0], rows.seen[k, 1] = -1.0, -1.0
     calm = False
+    momentum.force[:count] = 0.0
+    momentum.motion[:] = 0.0
     for number in range(most):
         largest = 0.0
         lifting = calm or number % LIFT_EVERY == 0
+        momentum.force_before[:count] = force[:count]
+        momentum.motion_before[:] = flat
         for k in range(count):
             if not matrix[k, 0] > 0.0:  # nothing moves it: its force stays
                 continue
@@ -275,7 +331,7 @@ def sweep(
             if not lifting and at_a + at_b - rows.seen[k, 0] - rows.seen[k, 1] <= QUIET * tolerance * thickness:
                 continue
             mu = contacts.friction[k]
-            v0, v1, v2 = _at_contact(contacts, k, after, rows, loads, w)
+            v0, v1, v2 = _at_contact(contacts, k, after, rows, loads, moved_points)
             if lifting:
                 lift = mu * math.sqrt(v1 * v1 + v2 * v2)
                 if force[k, 0] > 0.0:
@@ -306,7 +362,13 @@ def sweep(
             rows.seen[k, 1] += moved if b >= 0 else 0.0
         calm = largest <= tolerance
         if calm and lifting:
-            return number + 1
+            most = number + 1
+            break
+        if number + 1 < most and not calm:
+            size = _go_on(count, matrix, rows.force, flat, momentum, size, lifting, columns, stir)
+    for i in range(len(w)):
+        for c in range(4):
+            w[i, c] = moved_points[i, c]
     return most
 
 

@@ -7,7 +7,7 @@ import pytest
 from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.responses import Columns, Loads, Responses, diagonal_blocks
-from tendril.core.contact.sweeps import make_rows, sweep
+from tendril.core.contact.sweeps import make_momentum, make_rows, sweep
 from tendril.core.errors import Array
 from tendril.core.models.protocol import ContactResponses, Pushes
 from tendril.sample_scenes.experiments import head_of_hair
@@ -25,7 +25,9 @@ def solve_one(w: Array, b: Array, mu: float) -> tuple[Array, float]:
     column = np.zeros((3, 2, 4), np.float32)
     column[:, 0, :3] = w
     columns = Columns(np.zeros(1, np.int64), np.full(1, 2), np.zeros(1, np.bool_), column.ravel())
-    sweep(contacts, 1, np.array([1, -1]), rows, loads, columns, 0.0, 2000, 1e-9, np.zeros(1), np.zeros((2, 4)))
+    momentum = make_momentum(1, 2)
+    after, steps = np.array([1, -1]), np.zeros((2, 4))
+    sweep(contacts, 1, after, rows, loads, columns, 0.0, 2000, 1e-6, np.zeros(1), steps, momentum)
     return rows.force[0], float(rows.lift[0])
 
 
