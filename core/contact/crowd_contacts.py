@@ -14,16 +14,17 @@ from ..maths.geometry.frames import Vector, any_normal, cross, dot
 from .arrays import DEEP, Contacts, Flags, Ints, Samples
 from .colliders import ColliderMotion
 from .detection import Detection
+from .kept_contacts import Kept, copy_valid, freeze_found
 from .known_forces import find_key
 from .passages import (
     NOTHING_PASSED,
     Passages,
     Passed,
+    beside_passages,
     cancel_returns,
     find_passages,
     make_passages,
     remember,
-    remember_lines,
 )
 from .rod_contacts import is_tip, point, unit_or
 
@@ -31,10 +32,8 @@ _ALONG = 0.99  # cosine of the angle from where on something is taken to lie alo
 _SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
 _SHORT = 0.05  # of an edge: along less they touch at one
 FAST, CROSSING = 0.75, 0.2  # see `needed_halvings`
+APART = 3.0  # thicknesses: edges that begin nearer to each other know their side
 THIN = 0.05  # thickness per edge length below which rods meet as lines, whose sides are known however fast they are
-
-
-_KEY_FIELD = Contacts._fields.index("key")
 
 
 class CrowdDetection(Detection):
@@ -68,11 +67,13 @@ class CrowdDetection(Detection):
             self._passages = make_passages(count + count // 2)
             find_passages(pairs, len(pairs), self.samples, self._passages)
         cancel_returns(pairs, count, self.samples.rod, self.thin, self._passages)
+        beside = beside_passages(pairs, self._passages, count, self.thin, self.samples)
         return crowd_contacts(
             pairs,
             len(pairs),
             self.samples,
             self.passed,
+            beside,
             self._passages,
             count,
             self.thin,
@@ -86,23 +87,16 @@ class CrowdDetection(Detection):
         rods = self.samples.rod[self._candidates[0]]
         return np.unique(rods[rods[:, 0] != rods[:, 1]], axis=0) if len(rods) else rods
 
-    def keep(self, acting: Flags, which: Flags) -> list[Array]:
-        """Copies of contacts of these rods that act (C,), for `add_kept`. Those along which the two sides have moved by more than
-        their thickness are left out: they no longer say where the surface is."""
-        contacts, rod = self.contacts, self.samples.rod
-        rows = np.flatnonzero(acting)
-        sides = contacts.edge[rows]
-        meant = which[rod[sides[:, 0]]] | (which[rod[sides[:, 1]]] & (sides[:, 1] >= 0))
-        drift, normal = contacts.drift[rows], contacts.normal[rows]
-        along = drift - np.sum(drift * normal, axis=1)[:, None] * normal
-        near = np.sum(along * along, axis=1) < contacts.arm[rows].sum(axis=1) ** 2
-        rows = rows[meant & near]
-        return [field[rows] for field in contacts]
+    def keep(self, acting: Flags, which: Flags) -> Kept:
+        """Copies of contacts of these rods that act (C,), for `add_kept`."""
+        return copy_valid(self.contacts, self.samples, self.thin, acting, which)
 
-    def add_kept(self, kept: list[Array]) -> None:
-        """Adds contacts of `keep` that were not found again."""
-        key = kept[_KEY_FIELD]
-        gone = np.isin(key, self.contacts.key[: self.count], invert=True)
+    def add_kept(self, kept: Kept, freeze: bool) -> None:
+        """Adds contacts of `keep` that were not found again. `freeze`: also those that were, with the points and normals they had;
+        what is found there anew is added if it overlaps, as one more contact of the same pair of edges."""
+        if freeze:
+            self._stay(freeze_found(self.contacts, self.count, kept, len(self.samples.after)))
+        gone = np.isin(kept.key, self.contacts.key[: self.count], invert=True)
         more = int(np.count_nonzero(gone))
         if not more:
             return
@@ -117,9 +111,13 @@ class CrowdDetection(Detection):
         """Forgets the contacts of these rods."""
         edge, rod = self.contacts.edge[: self.count], self.samples.rod
         stay = np.flatnonzero(~rods[rod[edge[:, 0]]] & ~((edge[:, 1] >= 0) & rods[rod[edge[:, 1]]]))
+        self._stay(stay)
+
+    def _stay(self, rows: Ints) -> None:
+        """Only these contacts remain."""
         for field in self.contacts:
-            field[: len(stay)] = field[stay]
-        self.count = len(stay)
+            field[: len(rows)] = field[rows]
+        self.count = len(rows)
 
     def start_step(self) -> None:
         """A new step begins: nothing has passed through anything yet."""
@@ -129,13 +127,9 @@ class CrowdDetection(Detection):
         """The sides of all passages are known from now on, and follow the rods as they slide along."""
         contacts, count, samples = self.contacts, self.count, self.samples
         edge, crossed = contacts.edge[:count], contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0)
-        line = (edge[:, 1] >= 0) & np.all(self.thin[edge], axis=1)
-        rows = np.flatnonzero(crossed & ~line)
+        rows = np.flatnonzero(crossed)
         if len(rows):
             self.passed = remember(self.passed, edge[rows], contacts.at[rows], contacts.normal[rows], samples)
-        rows = np.flatnonzero(line & (crossed | np.isin(contacts.key[:count], self.passed.key)))
-        if len(rows):
-            self.passed = remember_lines(self.passed, edge[rows], contacts.at[rows], contacts.normal[rows], samples)
 
 
 @part
@@ -163,7 +157,7 @@ def _ends_of_overlap(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> tuple[fl
 
 @kernel
 def crowd_contacts(
-    pairs: Ints, count: int, samples: Samples, passed: Passed, passages: Passages, passing: int, thin: Flags,
+    pairs: Ints, count: int, samples: Samples, passed: Passed, beside: Passed, passages: Passages, passing: int, thin: Flags,
     margin: Array,
     contacts: Contacts, written: int,
 ) -> int:  # fmt: skip
@@ -190,14 +184,10 @@ def crowd_contacts(
         while next_passage < passing and passages.pair[next_passage] < k:
             next_passage += 1
         if next_passage < passing and passages.pair[next_passage] == k and passages.counts[next_passage]:
-            through = point(passages.normal, next_passage)
-            # A way that comes from the other side has passed twice.
-            crossed = known < 0 or not line or dot(through, side) > 0.0
-            if crossed:
-                s, t, side = passages.at[next_passage, 0], passages.at[next_passage, 1], through
+            crossed, side = True, point(passages.normal, next_passage)
+            s, t = passages.at[next_passage, 0], passages.at[next_passage, 1]
         points, s2, t2, far = 1, 0.0, 0.0, False
-        sided = line and known >= 0 and not crossed
-        if crossed or (known >= 0 and passed.at[known, 0] < 0.0):
+        if crossed:
             known = -1
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
@@ -208,13 +198,17 @@ def crowd_contacts(
                     continue
                 s, t = passed.at[known, 0], passed.at[known, 1]
             else:
-                if not line:
-                    known = -1
+                known = -1
                 if _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
                     # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
                     s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
                     points = 2 if abs(s2 - s) > _SHORT else 1
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
+        next_to, sided = find_key(beside.key, i * n + j), False
+        if next_to >= 0 and line and not crossed and not far:
+            # The two have slid on from where they passed to these edges, unless these were near each other before.
+            w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
+            sided = dot(w0, point(beside.normal, next_to)) > 0.0 or dot(w0, w0) > (APART * reach) ** 2
         for piece in range(points):
             if piece == 1:
                 s, t = s2, t2
@@ -234,7 +228,7 @@ def crowd_contacts(
                     continue
                 along_a, along_b = unit_or(minus(a1, a0), (1.0, 0.0, 0.0)), unit_or(minus(b1, b0), (1.0, 0.0, 0.0))
                 normal = unit_or(w, unit_or(cross(along_a, along_b), any_normal(along_a)))
-                if sided and dot(normal, side) < 0.0:
+                if sided and dot(normal, point(beside.normal, next_to)) < 0.0:
                     normal = (-normal[0], -normal[1], -normal[2])
                 # Of rods that lie in each other, edges that are not beside but behind each other don't push.
                 behind = abs(dot(along_a, along_b)) > _ALONG and abs(dot(normal, along_a)) > _ALONG

@@ -22,7 +22,7 @@ SHRINKS = 0.9  # to this part of what they were, within
 WAIT = (
     4  # iterations. Thin rods meet as lines, and errors of many thicknesses are small: they may grow for a while, for
 )
-WAIT_OF_LINES = 5  # iterations
+WAIT_OF_LINES = 8  # iterations
 
 
 class Progress(NamedTuple):
@@ -48,6 +48,7 @@ def make_progress(rods: int) -> Progress:
 class CrowdProgress:
     def __init__(self, rods: int, lines: bool) -> None:
         """`lines`: rods are thin."""
+        self._each = lines
         self._growth, self._wait = (np.inf, WAIT_OF_LINES) if lines else (STALLED, WAIT)
         self._island = np.zeros(rods, int64)
         self.now, self._of_island = make_progress(rods), make_progress(rods)
@@ -60,7 +61,10 @@ class CrowdProgress:
         motion: Array, iteration: int,
     ) -> Progress:  # fmt: skip
         """`linked` (L, 2) are rods near each other; `longest` (R,) the steps of rods; error and motion (C,) m those of contacts."""
-        label_islands(linked, self._island)
+        if self._each:
+            self._island[:] = np.arange(len(self._island))
+        else:
+            label_islands(linked, self._island)
         add_up(self._island, active, longest, contacts, count, rod, error, motion, self._of_island)
         decide(self._island, active, iteration, self._growth, self._wait, self._of_island, self.now)
         return self.now
@@ -79,11 +83,13 @@ def add_up(
         if active[r] and not longest[r] <= total.length[i]:  # a NaN comes through
             total.length[i] = longest[r]
     for k in range(count):
-        i = island[rod[contacts.edge[k, 0]]]
         thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
-        total.error[i] = max(total.error[i], error[k] / thickness)
-        total.motion[i] = max(total.motion[i], motion[k] / thickness)
-        total.crossed[i] |= contacts.crossed[k]
+        for side in range(2):
+            if contacts.edge[k, side] >= 0:
+                i = island[rod[contacts.edge[k, side]]]
+                total.error[i] = max(total.error[i], error[k] / thickness)
+                total.motion[i] = max(total.motion[i], motion[k] / thickness)
+                total.crossed[i] |= contacts.crossed[k]
 
 
 @kernel

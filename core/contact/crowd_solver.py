@@ -28,21 +28,24 @@ from .islands import LONGEST
 from .known_forces import recall_forces
 from .responses import Responses, make_loads
 from .solver import ContactSolver
-from .sweeps import act, describe, make_rows, measure, sweep
+from .sweeps import act, describe, make_momentum, make_rows, measure, sweep
 
 CROWD = 10  # rods from which on there are many
 MOST_ITERATIONS = 12
 MOST_CAREFUL_ITERATIONS = 20
-LINE_ITERATIONS = 16  # the same for thin rods, which meet as lines: long steps take longer, but short ones
-CAREFUL_LINE_ITERATIONS = 10  # are as fast as they ever are
+LINE_ITERATIONS = 30  # the same for thin rods, which meet as lines: most of these are of few rods
 FEW_ITERATIONS = 6
 MOST_SWEEPS = 60
 TOLERANCE = 0.005  # thicknesses: sweeps end when they move no contact by more than this; or, if larger,
 OF_ERROR = 0.1  # of the last iteration's largest error, up to
-LOOSEST = 0.03  # thicknesses
+LOOSEST = 0.1  # thicknesses
 RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next step, so that they never add up
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
-LEAVING = (8, 12)  # iterations after which rods that have not converged are left out, if they are no more than
+FREEZE = 4  # iterations after which contacts that act keep their points and normals
+# Parts of the thin rods that may be left after so many iterations: if there are more, smaller steps are faster.
+MANY_LEFT = {3: 0.35, 5: 0.1, 10: 0.05, 15: 0.025}
+STUCK = 3  # iterations without progress after which a thin rod takes half of Newton's steps
+# Thin rods that make no progress at all are left out, if they are no more than
 FEW_BAD = 0.1  # of those that take part
 SOFT = 1e-6  # times the median compliance: by so much contacts give way, those next to roots, too
 SHORTER = 0.5  # of the last step: when Newton's next one is shorter, the potential may rise
@@ -66,8 +69,9 @@ class CrowdSolver(ContactSolver):
         super().__init__(blocks, friction, colliders, between_rods, tolerance, workers)
         rods, n = len(self._coupled), len(self.detection.samples.after)
         self._lines_meet = bool(np.mean(self.detection.thin[self.detection.samples.after >= 0]) > 0.5)
+        self.remembers_halvings = self._lines_meet
         if self._lines_meet:
-            self.most_iterations, self.most_careful_iterations = LINE_ITERATIONS, CAREFUL_LINE_ITERATIONS
+            self.most_iterations, self.most_careful_iterations = LINE_ITERATIONS, LINE_ITERATIONS
         self._progress = CrowdProgress(rods, self._lines_meet)
         self._responses = Responses(blocks, self._rows, self.rods, self.detection.samples.after)
         self._resize(256)
@@ -79,10 +83,12 @@ class CrowdSolver(ContactSolver):
         self._before, self._longest_before = np.zeros(rods), np.zeros(rods)  # potential and step where it began
         self._from = np.zeros((n, 3))  # and where that was
         self._looked = np.zeros((n, 3))  # where the samples were when gaps were computed
+        self._freeze, self._frozen = False, np.zeros(0, np.int64)  # whether contacts stay as they are, and which
         self._swept = False  # whether the forces of the contacts at hand are known
 
     def _resize(self, capacity: int) -> None:
         self._lines, self._loads = make_rows(capacity), make_loads(capacity)
+        self._momentum = make_momentum(capacity, len(self.detection.samples.after))
         self._error, self._motion = np.zeros(capacity), np.zeros(capacity)
 
     def _make_detection(
@@ -120,6 +126,13 @@ class CrowdSolver(ContactSolver):
     # Newton's method -----------------------------------------------------------------------------------------------
 
     def _solve(self, most_iterations: int, last: bool) -> None:
+        """See `_iterate`."""
+        self._freeze, self._frozen = False, np.zeros(0, np.int64)
+        self._iterate(most_iterations, last)
+        self._freeze = False
+        self.known.add_up()
+
+    def _iterate(self, most_iterations: int, last: bool) -> None:
         """Rods that have not converged after so many iterations, or nearly so, fail; so do rods that had better take smaller steps,
         unless this is the last chance."""
         self._active[:] = self._coupled
@@ -131,8 +144,10 @@ class CrowdSolver(ContactSolver):
         self._look(self._which)
         iteration, error = 0, np.inf
         while True:
+            self._freeze = iteration >= FREEZE
             self._couple_all()
-            if not self._active.any() and not self._reopen(iteration):
+            left = last or iteration >= most_iterations  # no more are left out
+            if not self._active.any() and not self._reopen(iteration) and (left or not self._leave_passed()):
                 return
             if iteration == 1 and not last:  # the initial guess says little about the way
                 self._fail(self._too_fast())
@@ -148,39 +163,71 @@ class CrowdSolver(ContactSolver):
                 self._fail_or_leave(self._active & ~now.tolerable & ~now.done, last)
                 return
             stalled = now.stalled & self._active & ~(now.tolerable if last else now.done)
-            if iteration in LEAVING and not last:
-                self._leave_bad(self._active & ~now.done)
-                stalled &= self._active
+            if not last and self._many_left(self._active & ~now.done, iteration):
+                self._fail(self._active.copy())
+                continue
             if stalled.any():
                 self._fail_or_leave(stalled, last)
             iteration += 1
             self.iterations += 1
             self._easy[self._active] = iteration <= FEW_ITERATIONS
             rising = self._rising()
-            self._advance(rising)
+            self._advance(rising, self._lines_meet & (now.waited >= STUCK))
             self._active &= ~now.done | rising
 
-    def _fail_or_leave(self, stalled: Flags, last: bool) -> None:
-        """Islands that have stalled fail, unless that is because of few rods, which are left out."""
-        if last or not self._leave_bad(stalled):
-            self._fail(stalled)
+    def _many_left(self, bad: Flags, iteration: int) -> bool:
+        """Whether so many thin rods have not converged that smaller steps are faster."""
+        most = MANY_LEFT.get(iteration, 1.0) * np.count_nonzero(self._coupled)
+        return self._lines_meet and bool(np.count_nonzero(bad) > most)
 
-    def _leave_bad(self, islands: Flags) -> bool:
-        """Leaves out thin rods of these islands whose contacts have not converged, if there are few: later they step alone, and
-        find their way between the others. Returns whether that was so."""
+    def _fail_or_leave(self, stalled: Flags, last: bool) -> None:
+        """Rods that have stalled fail, unless these are few thin ones, which are left out."""
+        if last or not self._leave_bad(stalled):
+            self._fail(self._active.copy() if self._lines_meet and not last else stalled)
+
+    def _leave_bad(self, which: Flags) -> bool:
+        """Leaves out those of these rods whose contacts have not converged, if they are thin and few. Returns whether that was
+        so."""
         count, contacts = self.detection.count, self.detection.contacts
         worst = np.maximum(self._error[:count], self._motion[:count]) > DEEPEST * contacts.arm[:count].sum(axis=1)
         sides = self._sides()[worst | contacts.crossed[:count]].ravel()
         bad = self._active & (self._longest > TOLERABLE_STEP)
         bad[sides[sides >= 0]] = True
-        bad &= islands & self._active
-        most = FEW_BAD * np.count_nonzero(self._coupled | self._alone)
-        few = self._lines_meet and not self.one_way and np.count_nonzero(bad | self._alone) <= most
+        bad &= which & self._active
+        few = self._are_few(bad)
         if few and bad.any():
-            self._alone |= bad
-            self._fail(bad)
-            self._progress.start()
+            self._leave(bad)
         return few
+
+    def _leave_passed(self) -> bool:
+        """All are done. Leaves out thin rods that have passed through others on their straight ways, if there are few. Returns
+        whether others must go on without them."""
+        if not self._lines_meet or self.one_way or not self._coupled.any():
+            return False
+        violated = self._violated()  # finds contacts anew
+        sides = self._sides()[violated].ravel()
+        bad = np.zeros_like(self._active)
+        bad[sides[sides >= 0]] = True
+        bad &= self._which
+        if not bad.any() or not self._are_few(bad):
+            return False
+        pairs = self._pairs()
+        self._leave(bad)
+        for one, other in ((0, 1), (1, 0)):
+            self._active[pairs[bad[pairs[:, one]], other]] = True
+        self._active &= self._coupled
+        self._look(self._coupled)
+        return bool(self._active.any())
+
+    def _are_few(self, bad: Flags) -> bool:
+        most = FEW_BAD * np.count_nonzero(self._coupled | self._alone)
+        return self._lines_meet and not self.one_way and bool(np.count_nonzero(bad | self._alone) <= most)
+
+    def _leave(self, bad: Flags) -> None:
+        """These rods later step alone, and find their way between the others."""
+        self._alone |= bad
+        self._fail(bad)
+        self._progress.start()
 
     def _couple_all(self) -> None:
         """Rods that ran into something take part; those next to active ones are active, for they will be pushed."""
@@ -240,8 +287,9 @@ class CrowdSolver(ContactSolver):
         long = (self._longest > ENOUGH_STEP) & (self._longest > SHORTER * self._longest_before)
         return np.asarray(self._active & long & (rise > noise))
 
-    def _advance(self, rising: Flags) -> None:
-        """Moves active rods by their steps, those that went too far half the way back, and finds the contacts there."""
+    def _advance(self, rising: Flags, stuck: Flags) -> None:
+        """Moves active rods by their steps, those that are stuck by half of them, those that went too far half the way back, and
+        finds the contacts there."""
         samples, moving = self.detection.samples, self._active & ~rising
         self._retreat(np.where(rising, 0.5, 1.0), self._active)
         self._before[moving], self._longest_before[moving] = self._potential[moving], self._longest[moving]
@@ -249,6 +297,7 @@ class CrowdSolver(ContactSolver):
         self._pushed[rows], self._from[rows] = self._given[rows], samples.now[rows]
         for number, chosen in self._chosen(moving):
             self.blocks[number].move(chosen)
+        self._retreat(np.where(stuck, 0.5, 1.0), moving)
         self._look(self._active)
 
     def _look(self, which: Flags) -> None:
@@ -258,11 +307,15 @@ class CrowdSolver(ContactSolver):
         if self._swept:
             self.fetch(self._looked_at, samples.now)
             follow_motion(detection.contacts, detection.count, samples.after, samples.now - self._looked)
-            kept = detection.keep(self._lines.force[: detection.count, 0] > 0.0, which)
+            acting = self._lines.force[: detection.count, 0] > 0.0
+            if self._freeze:
+                acting |= np.isin(detection.contacts.key[: detection.count], self._frozen)
+            kept = detection.keep(acting, which)
+            self._frozen = kept.key
         self._swept = False
         super()._look(which)
         if kept is not None:
-            detection.add_kept(kept)
+            detection.add_kept(kept, self._freeze)
             self._make_room()
         if self._alone.any():
             detection.leave_out(self._alone)
@@ -293,7 +346,7 @@ class CrowdSolver(ContactSolver):
         soft = SOFT * float(np.median(mobile[mobile > 0.0])) if np.any(mobile > 0.0) else 0.0
         sweep(
             contacts, count, samples.after, lines, loads, self._responses.columns, soft, MOST_SWEEPS, tolerance, self._stir,
-            self._steps,
+            self._steps, self._momentum,
         )  # fmt: skip
         self._given[:] = 0.0
         act(contacts, count, samples.after, loads, lines.force[:count] - before, self._given)

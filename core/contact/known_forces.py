@@ -14,6 +14,7 @@ from .arrays import Contacts, Flags, Ints
 from .coulomb import Forces
 
 PUSH_OUT = 5.0  # radii per second at which overlaps of the start are taken out
+MOST_HALVINGS = 6  # of a substep
 LETS_GO = 0.01  # radii: so far apart, a known force has gone
 
 
@@ -50,11 +51,12 @@ class KnownForces:
         self._capacity = 2 * len(rod) + more
         self.keys: Ints = np.zeros(0, int64)
         self.forces: Array = np.zeros((0, 3))
+        self.halvings: Ints = np.zeros(int(rod.max(initial=-1)) + 1, int64)  # of a substep with which each rod begins
 
     def _sides(self, keys: Ints) -> Ints:
         """(K, 2) the rods of contacts with these keys; twice the same if only one took part."""
         n, others = len(self._rod), keys < 0
-        first = np.where(others, (-1 - keys) % n, keys // n)
+        first = np.where(others, (-1 - keys) % n, keys // n % n)
         sides = self._rod[np.stack([first, np.where(others, first, keys % n)], axis=1)]
         if self._partners is not None:
             partner = self._partners(keys)
@@ -82,6 +84,14 @@ class KnownForces:
         order = np.argsort(keys, kind="stable")
         self.keys, self.forces = keys[order], forces[order]
 
+    def add_up(self) -> None:
+        """Forces of several contacts of a pair of edges become one, that of the pair."""
+        square = len(self._rod) ** 2
+        if len(self.keys) and self.keys[-1] >= square:
+            self.keys, of = np.unique(np.where(self.keys >= 0, self.keys % square, self.keys), return_inverse=True)
+            forces, self.forces = self.forces, np.zeros((len(self.keys), 3))
+            np.add.at(self.forces, of, forces)
+
     def _concern(self, keys: Ints, which: Flags) -> Flags:
         """Whether contacts with these keys are those of these rods."""
         return np.asarray(np.any(which[self._sides(keys)], axis=1))
@@ -103,7 +113,7 @@ class KnownForces:
 
     @property
     def state_size(self) -> int:
-        return 1 + 4 * self._capacity
+        return 1 + len(self.halvings) + 4 * self._capacity
 
     def trim(self) -> None:
         if len(self.keys) > self._capacity:
@@ -115,19 +125,23 @@ class KnownForces:
         out[:] = 0.0
         count = len(self.keys)
         out[0] = count
-        rows = out[1:].reshape(-1, 4)[:count]
+        out[1 : 1 + len(self.halvings)] = self.halvings
+        rows = out[1 + len(self.halvings) :].reshape(-1, 4)[:count]
         rows[:, 0] = self.keys
         rows[:, 1:] = self.forces
 
     def unpack(self, state: Array) -> None:
         """Raises TendrilError for what `pack` can't have made: a state may come from a file that was tampered with."""
         count, samples = state[0], len(self._rod)
-        told = state[1:].reshape(-1, 4)[: int(count) if 0 <= count <= self._capacity else 0]
+        halvings, rows = state[1 : 1 + len(self.halvings)], state[1 + len(self.halvings) :]
+        told = rows.reshape(-1, 4)[: int(count) if 0 <= count <= self._capacity else 0]
         keys = told[:, 0]
         sound = np.all((np.abs(keys) < 2.0**53) & (keys == np.floor(keys)) & (keys < float(samples) ** 2))
+        sound &= np.all((halvings >= 0.0) & (halvings <= MOST_HALVINGS) & (halvings == np.floor(halvings)))
         if len(told) != count or not sound or np.any(np.diff(keys) < 0.0):
             raise TendrilError("state", float(count), "the contacts in it make no sense: simulate again from the start")
         self.keys = keys.astype(int64)
+        self.halvings[:] = halvings
         self.forces = told[:, 1:].copy()
 
 

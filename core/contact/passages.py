@@ -2,8 +2,10 @@
 
 Whether edges pass through each other is judged on straight ways from the start of a step to the iterate. A rod that slides over a
 bend of another one may seem to pass through the edge before the bend and back through the edge behind it: two such passages in
-opposite directions cancel. What remains is a passage of two curves, not of two edges. While an iterate slides along, other edges of
-the two rods meet, so the side is kept for the edges next to a passage, too.
+opposite directions cancel. What remains is a passage of two curves, not of two edges. After it they may have slid on to the edges
+next to those that passed, which are then on the wrong side of each other, too, unless these were near each other when the step
+began: two rods may wind around each other, and so have other sides an edge further. Where an iterate has passed through nothing,
+every rod is on its side, whatever earlier iterates did.
 
 This is for thin rods, which meet as lines. Edges that are not much longer than they are thick touch before they pass, also side by
 side, where the direction of a passage says little: only edges that passed themselves keep their side.
@@ -42,7 +44,7 @@ class Passed(NamedTuple):
     """Pairs of edges whose side is known in this step, sorted by key."""
 
     key: Ints  # (K,)
-    normal: Array  # (K, 3) towards the side of the first edge, at an earlier iterate
+    normal: Array  # (K, 3) towards the side of the first edge
     at: Array  # (K, 2) where they passed; -1: next to such a pair
 
 
@@ -63,23 +65,22 @@ def remember(passed: Passed, edge: Ints, at: Array, normal: Array, samples: Samp
     return Passed(key, np.concatenate([normal, passed.normal])[first], np.concatenate([at, passed.at])[first])
 
 
-def remember_lines(passed: Passed, edge: Ints, at: Array, normal: Array, samples: Samples) -> Passed:
-    """As `remember`, with the pairs of edges next to these whose sides are not known."""
+def beside_passages(pairs: Ints, found: Passages, count: int, thin: Flags, samples: Samples) -> Passed:
+    """The pairs of thin edges next to pairs of edges that have passed, with the sides of these."""
     n, rod = len(samples.after), samples.rod
+    edge, normal = pairs[found.pair[:count]], found.normal[:count]
+    rows = found.counts[:count] & np.all(thin[edge], axis=1)
+    if not rows.any():
+        return NOTHING_PASSED
+    edge, normal = edge[rows], normal[rows]
     near = (edge[:, None, :] + _NEIGHBOURS).reshape(-1, 2)
     of = np.repeat(np.arange(len(edge)), len(_NEIGHBOURS))
     inside = np.clip(near, 0, n - 1)
     exists = np.all((inside == near) & (samples.after[inside] >= 0) & (rod[inside] == rod[edge[of]]), axis=1)
     exists &= near[:, 0] < near[:, 1]
     near, of = near[exists], of[exists]
-    mine = passed.at[:, 0] >= 0.0
-    key = np.concatenate(
-        [edge[:, 0] * n + edge[:, 1], passed.key[mine], passed.key[~mine], near[:, 0] * n + near[:, 1]]
-    )
-    key, first = np.unique(key, return_index=True)
-    normals = np.concatenate([normal, passed.normal[mine], passed.normal[~mine], normal[of]])
-    places = np.concatenate([at, passed.at[mine], passed.at[~mine], np.full((len(near), 2), -1.0)])
-    return Passed(key, normals[first], places[first])
+    key, first = np.unique(near[:, 0] * n + near[:, 1], return_index=True)
+    return Passed(key, normal[of[first]], np.full((len(key), 2), -1.0))
 
 
 @kernel

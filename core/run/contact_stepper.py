@@ -13,13 +13,13 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy import bool_, int64
+from numpy import bool_
 
 from ..contact.arrays import Flags
 from ..contact.blocks import chosen_of
 from ..contact.interpolation import interpolate_others
 from ..contact.islands import spread
-from ..contact.known_forces import Known
+from ..contact.known_forces import MOST_HALVINGS, Known
 from ..contact.overlaps import OverlapWatch
 from ..contact.solver import ContactSolver, Outcome
 from ..errors import Array
@@ -27,7 +27,6 @@ from ..models.protocol import Work
 from .stepper import Stepper
 from .world import FrameTimes, World
 
-MOST_HALVINGS = 6
 CAREFUL = 3  # halvings from which on the solver trades speed for robustness
 MOST_ALONE = 2  # halvings for rods that step alone between the others
 MOST_RETURNS = 3  # resets because of hits, after which all rods take smaller steps
@@ -54,14 +53,15 @@ class ContactStepper(Stepper):
         self._rods = solver.rods
         count = self._rods[-1].stop
         self._watch = OverlapWatch(solver) if solver.watched else None
-        self._level = np.zeros(count, int64)  # number of halvings at which a rod is first tried
+        self._level = solver.known.halvings[:count]
         self._paths = np.zeros((2, len(samples.rod), 3))  # of each sample point: beginning and end of its last step
         self._times = np.zeros((2, count))  # of each rod, in frames, likewise
         self._others, self._deepest_alone = np.zeros(count, bool_), 0  # of rods that step alone
         self._end_of_effort = 0  # number of iterations of the solver
 
     def step_frame(self, times: FrameTimes) -> None:
-        self._level[:] = 0
+        if not self._solver.remembers_halvings:
+            self._level[:] = 0
         self._end_of_effort = self._solver.iterations + MOST_ITERATIONS
         super().step_frame(times)
         if self._watch is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy import int64
 from tendril.bench.mass_scenes import hair
 from tendril.core import Simulation
@@ -11,11 +10,11 @@ from tendril.core.contact.arrays import Samples
 from tendril.core.contact.passages import (
     NOTHING_PASSED,
     Passages,
+    beside_passages,
     cancel_returns,
     find_passages,
     make_passages,
     remember,
-    remember_lines,
 )
 
 
@@ -70,23 +69,21 @@ def test_thick_rods_have_passed_even_so() -> None:
     assert found.counts.all()
 
 
-def test_the_side_is_kept_for_neighbouring_edges_of_the_same_rods_alone() -> None:
+def test_the_side_is_that_of_neighbouring_edges_of_the_same_rods_too() -> None:
     samples = two_rods((-0.5, 1.0), (-0.5, -1.0))
-    normal = np.array([(0.0, -1.0, 0.0)])
-    passed = remember_lines(NOTHING_PASSED, PAIRS[:1], np.array([(0.5, 0.5)]), normal, samples)
-    n = len(samples.after)
-    assert passed.key.tolist() == [0 * n + 3, 1 * n + 3]
-    np.testing.assert_array_equal(passed.normal, normal.repeat(2, axis=0))
-    assert passed.at[0].tolist() == [0.5, 0.5]
-    assert passed.at[1, 0] < 0.0
+    found = passages(samples)
+    beside = beside_passages(PAIRS, found, 1, THIN, samples)
+    assert beside.key.tolist() == [1 * len(samples.after) + 3]
+    np.testing.assert_array_equal(beside.normal, found.normal)
+    assert not len(beside_passages(PAIRS, found, 1, ~THIN, samples).key), "thick rods touch before they pass"
+    assert not len(beside_passages(PAIRS, passages(two_rods((-1.0, 0.35), (1.0, 0.35))), 2, THIN, samples).key)
 
 
-@pytest.mark.parametrize("note", [remember, remember_lines])
-def test_the_newest_passage_is_kept(note) -> None:
+def test_the_newest_passage_is_kept() -> None:
     samples = two_rods((-0.5, 1.0), (-0.5, -1.0))
     passed = NOTHING_PASSED
     for place in (0.1, 0.9):
-        passed = note(passed, PAIRS[:1], np.full((1, 2), place), np.array([(0.0, -1.0, 0.0)]), samples)
+        passed = remember(passed, PAIRS[:1], np.full((1, 2), place), np.array([(0.0, -1.0, 0.0)]), samples)
     assert passed.at[0, 0] == 0.9
 
 

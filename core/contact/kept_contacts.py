@@ -1,0 +1,75 @@
+"""Contacts that an iterate takes over from the one before.
+
+A contact keeps two points of two rods apart along a normal. Where edges are nearly parallel, point and normal change much with a
+small motion: an iterate that only knows the new ones undoes what those before achieved, and the method goes round in circles. So
+contacts that act stay as they are after a few iterations, and what is found to overlap all the same is one more contact of the
+same pair of edges. The distance of two points is at least what it is along any direction, so that the old ones demand no less
+than what is true.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import Array
+from .arrays import Contacts, Flags, Ints, Samples
+
+NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
+MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
+SLANT = 0.05  # sine of the angle between two edges from which on they touch wherever they slide along each other
+
+Kept = Contacts  # copies of some rows
+
+
+def copy_valid(contacts: Contacts, samples: Samples, thin: Flags, acting: Flags, which: Flags) -> Kept:
+    """Copies of the contacts of these rods that act (C,). Those along which the two sides have moved by more than their thickness
+    are left out: they no longer say where the surface is."""
+    rows, rod = np.flatnonzero(acting), samples.rod
+    sides = contacts.edge[rows]
+    meant = which[rod[sides[:, 0]]] | (which[rod[sides[:, 1]]] & (sides[:, 1] >= 0))
+    drift = across(contacts.drift[rows], contacts.normal[rows])
+    lines = (sides[:, 1] >= 0) & np.all(thin[sides], axis=1)
+    if lines.any():
+        drift[lines] = _sideways(drift[lines], sides[lines], samples)
+    near = np.sum(drift * drift, axis=1) < contacts.arm[rows].sum(axis=1) ** 2
+    rows = rows[meant & near]
+    return Contacts(*(field[rows] for field in contacts))
+
+
+def _sideways(drift: Array, edge: Ints, samples: Samples) -> Array:
+    """What of the motions (K, 3) of pairs of thin edges is along neither of the two."""
+    now, after = samples.now, samples.after
+    one, other = (unit_rows(now[after[edge[:, side]]] - now[edge[:, side]]) for side in range(2))
+    other = across(other, one)
+    slanting = np.sum(other * other, axis=1)[:, None] > SLANT**2
+    return across(across(drift, one), np.where(slanting, unit_rows(other), 0.0))
+
+
+def across(x: Array, direction: Array) -> Array:
+    """What of vectors (K, 3) is not along directions."""
+    return np.asarray(x - np.sum(x * direction, axis=1)[:, None] * direction)
+
+
+def unit_rows(x: Array) -> Array:
+    size = np.sqrt(np.sum(x * x, axis=1))[:, None]
+    return np.asarray(np.divide(x, size, out=np.zeros_like(x), where=size > 0.0))
+
+
+def freeze_found(contacts: Contacts, count: int, kept: Kept, samples: int) -> Ints:
+    """The rows of contacts found at an iterate that remain beside those that are kept. Those of pairs of edges with a kept contact
+    only do where they overlap by more than that knows; they get keys of their own."""
+    key, square = contacts.key[:count], samples**2
+    if not len(kept.key):
+        return np.arange(count)
+    base, of = np.unique(np.where(kept.key >= 0, kept.key % square, kept.key), return_inverse=True)
+    last, least = np.zeros(len(base), np.int64), np.full(len(base), np.inf)
+    np.maximum.at(last, of, np.maximum(kept.key, 0) // square)
+    np.minimum.at(least, of, kept.gap)
+    at = np.minimum(np.searchsorted(base, key), len(base) - 1)
+    again = (base[at] == key) & (key >= 0)
+    thickness = contacts.arm[:count].sum(axis=1)
+    deeper = contacts.gap[:count] < np.minimum(least[at], 0.0) - NEW * thickness
+    new = again & (deeper | contacts.crossed[:count])
+    key[new] += square * (last[at[new]] + 1)
+    contacts.gap[:count][new] -= MARGIN * thickness[new]
+    return np.flatnonzero(new | ~again)
