@@ -17,7 +17,7 @@ import numpy as np
 
 from ..compile.workers import Workers
 from ..errors import Array
-from ..models.protocol import ModelBlock, Pushes
+from ..models.protocol import ContactResponses, ModelBlock, Pushes
 from .arrays import Flags, Ints, Samples
 from .colliders import ColliderMotion
 from .coulomb import clear
@@ -30,7 +30,9 @@ from .responses import Responses, make_loads
 from .solver import ContactSolver
 from .sweeps import act, describe, make_momentum, make_rows, measure, sweep
 
-CROWD = 10  # rods from which on there are many
+CROWD = 10  # rods from which on there are many; or, if their models know their responses and they have no more than
+SHORT = 100  # sample points,
+FEW = 2  # rods are enough
 MOST_ITERATIONS = 12
 MOST_CAREFUL_ITERATIONS = 20
 LINE_ITERATIONS = 30  # the same for thin rods, which meet as lines: most of these are of few rods
@@ -391,6 +393,8 @@ def keep_ranges(ranges: Ints, chosen: Ints, x: Array) -> None:
     x[np.cumsum(kept[:-1]) == 0] = 0.0
 
 
-def is_crowd(rods: int, between_rods: bool) -> bool:
-    """Whether a scene has so many rods that touch each other."""
-    return between_rods and rods >= CROWD
+def is_crowd(blocks: Sequence[ModelBlock], also_few: bool) -> bool:
+    """Whether this is the solver for these rods: many of them, or (`also_few`) few short ones whose responses are cheap."""
+    sizes = np.concatenate([np.diff(block.sample_start) for block in blocks])
+    cheap = also_few and all(isinstance(block, ContactResponses) for block in blocks) and sizes.max() <= SHORT
+    return len(sizes) >= (FEW if cheap else CROWD)

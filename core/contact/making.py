@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..compile.workers import Workers
+from ..describe.model import model_record
 from ..describe.scene import Scene
 from ..describe.shapes import Mesh
 from ..errors import Array
@@ -20,6 +21,11 @@ from .solver import ContactSolver
 
 if TYPE_CHECKING:
     from .bodies.simulated import SimulatedBodies
+
+
+def _are_production(scene: Scene) -> bool:
+    """Whether all models are for work. Those for comparison have their own errors, which are asserted with one solver."""
+    return all(model_record(model).production for model in {entry.model for entry in scene.entries})
 
 
 def make_contact(
@@ -41,7 +47,7 @@ def make_contact(
     friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
     for (block_number, k), entry in zip(rods, scene.entries, strict=True):
         friction[block_number][k] = entry.friction
-    if bodies is None and is_crowd(len(rods), scene.rod_contact):
+    if bodies is None and scene.rod_contact and is_crowd(rod_blocks, _are_production(scene)):
         return CrowdSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
     blocks, touching = list(rod_blocks), None
     if bodies is not None:

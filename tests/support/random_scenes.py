@@ -15,7 +15,7 @@ from tendril.core.describe.fields import KINDS
 from tendril.core.describe.model import model_records
 
 Settings = dict[str, Any]
-CROWD = 12  # rods: the solver of crowds takes over at ten
+CROWD = 12  # rods: the solver of crowds takes over at ten, whatever their model
 
 
 def random_settings(seed: int) -> Settings:
