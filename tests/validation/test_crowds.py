@@ -22,9 +22,6 @@ SAMPLE = 60  # `make test`: small scenes, one run of each
 OVERLAP = 0.1  # radii
 ENERGY = 1e-6  # growth without drive, relative to all there is in the scene
 
-# Small scenes that are in `make test-long` only: explicit rods (`corde`) in contact gain energy.
-KNOWN_TO_FAIL = (7, 34)
-
 
 @dataclass
 class Outcome:
@@ -86,12 +83,7 @@ def name_of(number: int) -> str:
     return f"{number}-{FAMILIES[number % len(FAMILIES)].__module__.rsplit('.')[-1]}-{FAMILIES[number % len(FAMILIES)].__name__}"
 
 
-def sample() -> list[Any]:
-    """Numbers of the small scenes; those that `make test` leaves out are marked as long."""
-    return [pytest.param(number, marks=[pytest.mark.long] * (number in KNOWN_TO_FAIL)) for number in range(SAMPLE)]
-
-
-@pytest.mark.parametrize("number", sample(), ids=name_of)
+@pytest.mark.parametrize("number", range(SAMPLE), ids=name_of)
 def test_nothing_passes_through_in_small_crowds(number: int) -> None:
     check(crowd(number, number % RUNS, small=True))
 

@@ -13,7 +13,7 @@ from .kinematics import is_held, unknowns_of
 from .measures import AT_REST, SECANTS, measure, update_tension
 from .newton import save_base, step_from_base
 from .potential import evaluate_stage
-from .rates import rates_from_secants, turn_rate
+from .rates import rates_of_pushed, slow_start, turn_rate
 from .roots import place_root, shift_root
 from .samples import place_samples, sample_jacobian, update_samples
 from .stages import LARGEST_EXTRAPOLATION
@@ -45,6 +45,7 @@ def begin_rods(
         update_forces(b, r, sample_mass, air_density)
         set_point_reference(b, scratch, r)
         start_from_secants(b, scratch, r, h)
+        slow_start(b, r)
         for i in range(b.nodes.start[r], b.nodes.start[r + 1]):
             for s in range(3):
                 stage.kappa[i, s] = state.kappa[i, s]
@@ -315,7 +316,7 @@ def finish_rods(
     """Accepts the iterate. With `creep` the velocities are set to zero, because the step was given up."""
     for k in range(begin, stop):
         r = chosen[k]
-        rates_from_secants(b, scratch, r, h, False)
+        rates_of_pushed(b, scratch, r, h)
         b.state.consistent[r] = 0.0  # contact forces need not persist
         if creep:
             for i in range(b.rods.vector_start[r], b.rods.vector_start[r + 1]):

@@ -73,6 +73,86 @@ def rates_from_secants(b: Arrays, scratch: Scratch, r: int, h: float, always: bo
 
 
 @part
+def rates_of_pushed(b: Arrays, scratch: Scratch, r: int, h: float) -> None:
+    """Rates after a coupled step: as by `rates_from_secants`, but the points never go on faster than they moved.
+
+    A backward Euler step creates no kinetic energy if it counts that of secants. Difference quotients of the unknowns move points
+    along arcs, which is more, if only little in one step; contact would collect it step after step. So they go as far towards the
+    least squares fit, whose energy is that of secants at most, as they have to."""
+    set_rates(b, r, h)
+    geometry = b.geometry
+    update_points(b, scratch, r, False)
+    tangent = kinetic(b, r, geometry.v)
+    measure_turns(b, r)
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        for c in range(4):
+            geometry.v[p, c] = (geometry.x[p, c] - geometry.x0[p, c]) / h
+    secant = kinetic(b, r, geometry.v)
+    if not tangent > secant:
+        return
+    at, end, rate, before = b.rods.vector_start[r], b.rods.vector_start[r + 1], b.state.rate, scratch.step
+    for i in range(at, end):
+        before[i - at] = rate[i]
+    fit_rates(b, scratch, r, geometry.v)
+    if tangent > 2.0 * secant:
+        return
+    update_points(b, scratch, r, False)
+    fitted = kinetic(b, r, geometry.v)
+    for i in range(at, end):
+        rate[i] = 0.5 * (rate[i] + before[i - at])
+    update_points(b, scratch, r, False)
+    share = least_share(tangent, kinetic(b, r, geometry.v), fitted, secant)
+    for i in range(at, end):
+        rate[i] = before[i - at] + 2.0 * share * (rate[i] - before[i - at])
+
+
+@part
+def slow_start(b: Arrays, r: int) -> None:
+    """The velocities with which a coupled step starts get no more kinetic energy than the rates have: those of secants go as far
+    towards those of tangents as they have to."""
+    start, v = b.stage.v, b.geometry.v
+    secant, tangent = kinetic(b, r, start), kinetic(b, r, v)
+    if not secant > tangent:
+        return
+    product = 0.0
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        span = b.state.length[b.gauss.element[p]]
+        for c in range(4):
+            product += b.gauss.mass[p, c] * span * start[p, c] * v[p, c]
+    share = least_share(secant, 0.25 * (secant + 2.0 * product + tangent), tangent, tangent)
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        for c in range(4):
+            start[p, c] += share * (v[p, c] - start[p, c])
+
+
+@part
+def kinetic(b: Arrays, r: int, v: Array) -> float:
+    """J, twice the kinetic energy of Gauss points with velocities v (G, 4)."""
+    total = 0.0
+    for p in range(b.gauss.start[r], b.gauss.start[r + 1]):
+        span = b.state.length[b.gauss.element[p]]
+        for c in range(4):
+            total += b.gauss.mass[p, c] * span * v[p, c] * v[p, c]
+    return total
+
+
+@part
+def least_share(start: float, middle: float, end: float, most: float) -> float:
+    """The least share u from 0 to 1 at which a parabola through `start` (0), `middle` (0.5) and `end` (1) is `most` or less; 1 if
+    there is none."""
+    c = 2.0 * (start - 2.0 * middle + end)
+    b = end - start - c
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        u = 0.5 * (low + high)
+        if start + u * (b + u * c) > most:
+            low = u
+        else:
+            high = u
+    return high
+
+
+@part
 def fit_rates(b: Arrays, scratch: Scratch, r: int, v: Array) -> None:
     """Mass-weighted least squares fit of the rates that are not prescribed to velocities v (G, 3 or 4) of the Gauss points;
     without a fourth column the spin is zero."""

@@ -1,12 +1,14 @@
 """The `corde` block: explicit nets behind the protocol of all models.
 
-A step of the simulation consists of as many of the model's own steps as stability requires. Contact needs substeps of about a
-millisecond, because contact forces act against the mass alone, at the end of each substep.
+A free step of the simulation consists of as many of the model's own steps as stability requires. Coupled steps, those of nets that
+touch something, are implicit: see `coupled.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,23 +21,16 @@ from ....errors import Array, Flags, Ints
 from ...carrying import RigidMotion
 from ...elastic.samples import gather, lay_samples
 from ...protocol import WHOLE, Edges, Energies, FreeSteps, Pushes, Work, in_one_piece
-from ...report import FAILURES, take_work
+from ...report import take_work
 from ...state_of_rods import copy_rods, pack, put_rods, rows_of, unpack
 from .arrays import State
 from .build import build, choose_steps, product, quaternions, settings_of
 from .carried import Carried, carry, step_carried_cordes
-from .coupled import (
-    System,
-    begin_cordes,
-    finish_cordes,
-    linearise_cordes,
-    make_system,
-    move_cordes,
-    solve_cordes,
-    weigh_cordes,
-)
 from .measure import strains_of_segments
 from .stepping import copy_nets, measure_cordes, relax_cordes, step_cordes
+
+if TYPE_CHECKING:
+    from .coupled import ImplicitSteps
 
 LONGEST_STEP = 10.0  # s, steps longer than this search for a state of rest
 RELAXATION_STEPS = 20_000  # steps towards a state of rest
@@ -51,8 +46,9 @@ class CordeBlock:
         tolerance: float,
         workers: Workers,
     ) -> None:
-        """Its steps are explicit: `integrator` and `tolerance` have no effect."""
+        """Free steps are explicit: `integrator` has no effect, and `tolerance` one on coupled steps alone."""
         self.arrays, self._graph, self._plans, held_vertices = build(entries, holds)
+        self._hold_list, self._tolerance = holds, tolerance
         self._settings, self._entries = settings_of(entries), entries
         self._carried: Carried | None = None  # nets coupled to bodies, with these bodies
         b, graph = self.arrays, self._graph
@@ -66,9 +62,11 @@ class CordeBlock:
         start = graph.unknowns
         self.generalized_size, self.generalized_ranges = int(start[-1]), in_one_piece(start)
         self._attempt = b._replace(saved=State(*(array.copy() for array in b.state)))
-        self._system: System | None = None  # allocated when first needed
+        self._steps: ImplicitSteps | None = None  # made when first needed
+        self._poses: list[tuple[Array, Array, Array]] = []  # of the holds: the last two
+        self._released: list[int] = []  # holds, in this order
+        self._implicit = np.zeros(self._nets, dtype=np.bool_)  # nets that took implicit steps since `take_work`
         self._h = 0.0
-        self._flat = np.zeros(int(graph.unknowns[-1]))
         self.state_size = sum(array.size for array in b.state)
         self._index_holds(holds, held_vertices)
 
@@ -86,6 +84,7 @@ class CordeBlock:
         places += [(int(self._where[k]), k) for k in range(len(holds)) if self._of_edge[k]]
         self._quaternion = np.array([place for place, _ in places], np.int64)
         self._hold_of = np.array([hold for _, hold in places], np.int64)
+        self._net_of_quaternion = np.array([holds[k][0] for _, k in places], np.int64)
         self._start = state.q[self._quaternion].copy()
         own = self._where[self._of_edge]
         self._half_edge = 0.5 * (state.r[graph.head[own]] - state.r[graph.tail[own]])
@@ -124,6 +123,9 @@ class CordeBlock:
 
     def move_holds(self, positions: Array, rotations: Array, spins: Array) -> None:
         b, graph = self.arrays, self._graph
+        self._poses = [*self._poses[-1:], (positions.copy(), rotations.copy(), spins.copy())]
+        if self._steps is not None:
+            self._steps.block.move_holds(positions, rotations, spins)
         for array in b.holds:
             array[0] = array[1]
         edge = self._of_edge
@@ -153,7 +155,9 @@ class CordeBlock:
             nets.stiffness[np.isin(nets.a, frames) | np.isin(nets.b, frames)] = 0.0
             nets.held[place] = False
         choose_steps(nets, self._settings)
-        self._system = None
+        self._released.append(hold)
+        if self._steps is not None:
+            self._steps.block.release(hold)
         return True
 
     def free_steps(self, steps: FreeSteps) -> None:
@@ -168,6 +172,8 @@ class CordeBlock:
         b.work.wind[:] = steps.wind
         b.work.air[0] = steps.air_density
         b.work.drag_rate[:] = steps.drag_rate
+        if self._steps is not None:
+            self._steps.set_forces(steps.forces, steps.wind, steps.drag_rate)
 
     def _run(self, time: float, skip: Flags, calm: bool = False) -> None:
         b, attempt = self.arrays, self._attempt
@@ -206,8 +212,12 @@ class CordeBlock:
 
     def solve(self, generalized: Array) -> None:
         """The matrix of an explicit step is the mass matrix."""
-        s = self._get_system()
-        generalized[:] = np.where(s.held, 0.0, generalized * self._h**2 / s.mass)
+        nets, graph = self.arrays.nets, self._graph
+        compliance = np.zeros(self.generalized_size)
+        for c in range(3):
+            compliance[graph.x + c] = np.where(nets.held, 0.0, self._h**2 / nets.mass)
+        compliance[graph.theta] = np.where(nets.framed, 0.0, self._h**2 / nets.inertia[:, 2])
+        generalized *= compliance
 
     # -- Coupled steps
 
@@ -215,17 +225,14 @@ class CordeBlock:
         return self._samples.edges
 
     def turns(self) -> Array:
-        out = np.zeros(len(self._samples.edge))
-        if self._system is not None:
-            out[self._samples.row_of_edge] = self._system.now[self._graph.theta]
-        return out
+        return np.zeros(len(self._samples.edge)) if self._steps is None else self._steps.block.turns()
 
     def save(self, chosen: Ints) -> None:
-        s = self._get_system()
-        s.now[self._graph.theta] = 0.0
+        self._implicit_steps().forget_angles(chosen)
         copy_nets(self.arrays, chosen, False)
 
     def rollback(self, chosen: Ints) -> None:
+        self._implicit_steps().forget_angles(chosen)
         copy_nets(self.arrays, chosen, True)
 
     def copy(self, chosen: Ints) -> Sequence[Array]:
@@ -242,72 +249,68 @@ class CordeBlock:
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False) -> None:
         copy_nets(self.arrays, chosen, True)
         self._h = h
-        skip = np.ones(self._nets, dtype=np.bool_)
-        skip[chosen] = False
-        self.arrays.work.air[0] = air_density
-        if still:
-            b = self.arrays
-            b.state.r[b.nets.held] = b.holds.position[1][b.nets.held]
-        else:
-            self._run(h, skip)
-        begin_cordes(self.arrays, self._get_system(), chosen)
+        steps = self._implicit_steps()
+        steps.load(chosen)
+        steps.block.begin(chosen, h, air_density, still)
+        steps.show(chosen)
 
     def estimate_mobility(self, chosen: Ints, mobility: Array) -> None:
-        b = self.arrays
-        free = np.where(b.nets.held, 0.0, self._h**2 / b.nets.mass)[self._samples.vertex]
-        for r in chosen:
-            rows = slice(int(self.sample_start[r]), int(self.sample_start[r + 1]))
-            mobility[rows] = 0.0
-            for c in (0, 2, 5):
-                mobility[rows, c] = free[rows]
+        self._implicit_steps().block.estimate_mobility(chosen, mobility)
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
-        self.generalized_pushes(chosen, pushes.force, self._flat)
-        rows = self._samples.row_of_edge
-        linearise_cordes(
-            self.arrays,
-            self._get_system(),
-            self._flat,
-            pushes.stiffness[rows],
-            pushes.touched[rows],
-            chosen,
-            self._h,
-            potential,
-        )
+        self._implicit_steps().block.linearise(chosen, pushes, potential)
 
     def step_vector(self) -> Array:
-        return self._get_system().trial
+        return self._implicit_steps().block.step_vector()
 
     def solve_linearised(self, chosen: Ints, generalized: Array) -> None:
-        solve_cordes(self._get_system(), chosen, generalized)
+        self._implicit_steps().block.solve_linearised(chosen, generalized)
 
     def sample_steps(self, chosen: Ints, generalized: Array, out: Array) -> None:
-        out[:, :3] = gather(generalized, self._samples, self._graph)
-        out[:, 3] = 0.0
-        out[self._samples.row_of_edge, 3] = generalized[self._graph.theta]
+        self._implicit_steps().block.sample_steps(chosen, generalized, out)
 
     def generalized_pushes(self, chosen: Ints, forces: Array, out: Array) -> None:
-        self.generalized_forces(forces[:, :3], out)
-        out[self._graph.theta] = forces[self._samples.row_of_edge, 3]
+        self._implicit_steps().block.generalized_pushes(chosen, forces, out)
 
     def measure_steps(self, chosen: Ints, longest: Array, slope: Array) -> None:
-        weigh_cordes(self._get_system(), chosen, longest, slope)
+        self._implicit_steps().block.measure_steps(chosen, longest, slope)
 
     def move(self, chosen: Ints) -> None:
-        move_cordes(self.arrays, self._get_system(), chosen, np.zeros(self._nets), True)
+        steps = self._implicit_steps()
+        steps.block.move(chosen)
+        steps.show(chosen)
 
     def backtrack(self, chosen: Ints, sizes: Array) -> None:
-        move_cordes(self.arrays, self._get_system(), chosen, sizes, False)
+        steps = self._implicit_steps()
+        steps.block.backtrack(chosen, sizes)
+        steps.show(chosen)
 
     def finish(self, chosen: Ints, creep: bool = False) -> None:
-        finish_cordes(self.arrays, self._get_system(), chosen, self._h, creep)
-        if creep:
-            self.arrays.work.report[chosen, FAILURES] += 1.0
+        steps, b = self._implicit_steps(), self.arrays
+        steps.block.finish(chosen, creep)
+        steps.store(chosen)
+        held = self._quaternion[np.isin(self._net_of_quaternion, chosen)]
+        b.state.q[held] = b.holds.q[1, held]
+        steps.count_turns(chosen)
+        self._implicit[chosen] = True
 
-    def _get_system(self) -> System:
-        if self._system is None:
-            self._system = make_system(self.arrays, self._graph, self._plans)
-        return self._system
+    def _implicit_steps(self) -> ImplicitSteps:
+        if self._steps is None:
+            from .coupled import ImplicitSteps  # late: many scenes do without its kernels
+
+            self._steps = ImplicitSteps(
+                self.arrays,
+                self._entries,
+                self._hold_list,
+                self._plans,
+                tolerance=self._tolerance,
+                workers=self._workers,
+            )
+            for pose in self._poses:
+                self._steps.block.move_holds(*pose)
+            for hold in self._released:
+                self._steps.block.release(hold)
+        return self._steps
 
     # -- Bookkeeping
 
@@ -337,8 +340,13 @@ class CordeBlock:
         return np.asarray(self.arrays.work.energy.sum(axis=1))
 
     def take_work(self) -> Work:
-        """Iterations are explicit steps."""
-        return take_work(self.arrays.work.report)
+        """Iterations are explicit steps, and those of Newton's method in implicit ones."""
+        work = take_work(self.arrays.work.report)
+        if self._steps is not None:
+            work = work + self._steps.block.take_work()
+        found = frozenset(np.flatnonzero(self._implicit).tolist())
+        self._implicit[:] = False
+        return replace(work, implicit=found)
 
     def pack_state(self, out: Array) -> None:
         pack(self.arrays.state, out)

@@ -54,13 +54,13 @@ class _Elements:
 
 
 def build(entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, Graph, list[Plan], list[int]]:
-    """Returns the arrays, the graph of all nets with its unknowns x and theta, the plans, and the vertex of every prescribed
+    """Returns the arrays, the graph of all nets with the unknowns of coupled steps, the plans, and the vertex of every prescribed
     quaternion."""
     per_net: list[list[Hold]] = [[] for _ in entries]
     for number, hold in holds:
         per_net[number].append(hold)
     plans = [make_plan(entry, of) for entry, of in zip(entries, per_net, strict=True)]
-    graph = make_graph([plan._replace(joints=np.zeros(len(plan.points), dtype=np.bool_)) for plan in plans])
+    graph = make_graph(plans)
     edge_count = len(graph.tail)
     elements = _Elements()
     for r, (plan, of) in enumerate(zip(plans, per_net, strict=True)):
