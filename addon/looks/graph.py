@@ -153,7 +153,7 @@ def _choose(node: Any, setting: str, identifier: str, name: str) -> None:
 
 
 def _input(node: Any, key: int | str) -> Any:
-    """An input by index or name, the enabled one if several have the name. Blender before 5.0 finds none that is disabled by name."""
+    """An input by index or name, the enabled one if several have it. Blender before 5.0 finds none by name that is disabled."""
     if isinstance(key, int):
         return node.inputs[key]
     called = [one for one in node.inputs if one.name == key]
