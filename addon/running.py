@@ -352,7 +352,7 @@ class Running:
         description = self.description
         strains = simulation.strains() if description.measured else None
         known = {key: poses[key] for key in description.keys if key in poses}
-        around = Around(poses, self._obstacles())
+        around = Around(poses, self._obstacles(), simulation.time_scale * description.pace_of_bodies)
         for uid, part in description.parts.items():
             if uid in poses:
                 rows[uid] = part.described.shown(frame, part.first_rod, poses[uid], strains, around)

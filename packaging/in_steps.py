@@ -3,6 +3,7 @@
 `begin(prepare, steps)` calls `prepare`, advances the generator `steps()` fifty times per second, and then quits Blender.
 """
 
+import os
 import time
 import traceback
 from pathlib import Path
@@ -50,6 +51,7 @@ def begin(prepare, steps, at_tick=lambda: None):
             print("in the window: done", flush=True)
         except BaseException:
             traceback.print_exc()
+            os._exit(1)  # quitting would report success
         else:
             return 0.02
         bpy.ops.wm.quit_blender()

@@ -34,7 +34,7 @@ SUBJECTS = {
     "Guides": ("curly_hair", "Hair"),
     "Follow Groom": ("curly_hair", "Hair"),
     "Pins": ("tree_in_wind", "Tree"),
-    "Attachments": ("wrecking_ball", "Cable"),
+    "Attachments": ("wrecking_ball", "Chain"),
     "Collisions": ("rope_on_hook", "Rope"),
     "Rod Collider": ("rope_on_hook", "Floor"),
     "Simulation": ("tree_in_wind", "Tree"),
@@ -87,7 +87,8 @@ def show_only(*names):
     for cls in panels():
         if cls.is_registered:
             bpy.utils.unregister_class(cls)
-    bpy.types.PHYSICS_PT_add.poll = classmethod(lambda _cls, _context: False)
+    for own in (bpy.types.PHYSICS_PT_add, bpy.types.PHYSICS_PT_geometry_nodes):  # panels of Blender
+        own.poll = classmethod(lambda _cls, _context: False)
     for cls in panels():
         if cls.bl_label in names:
             if "Rod" not in names and hasattr(cls, "bl_parent_id"):

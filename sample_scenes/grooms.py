@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
 
+from ..addon.bridge import hair_shapes
+from ..addon.bridge.hair_shapes import Roots
 from .studio import Colour, activate, use_nodes
 from .surfaces import paint, skin
 
 DOWN, BACK = np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])
 PORCELAIN = (0.78, 0.66, 0.56)
 EYE = (0.0232, -0.043, 0.0158)  # of Suzanne, 0.18 m wide
-
-
-class Roots(NamedTuple):
-    """Points on a mesh, in its own space, with outward normals."""
-
-    x: np.ndarray  # (n, 3)
-    normal: np.ndarray  # (n, 3)
 
 
 def monkey(size: float, location: tuple[float, float, float], colour: Colour) -> bpy.types.Object:
@@ -103,23 +98,10 @@ def rounded_off(x: np.ndarray) -> np.ndarray:
 def scatter(
     obj: bpy.types.Object, count: int, chosen: Callable[[np.ndarray, np.ndarray], np.ndarray], seed: int = 0
 ) -> Roots:
-    """Points spread evenly over the triangles whose middles and normals `chosen` accepts."""
-    mesh = obj.data
-    mesh.calc_loop_triangles()
-    x = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    mesh.vertices.foreach_get("co", x)
-    corners = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("vertices", corners)
-    a, b, c = np.moveaxis(x.reshape(-1, 3).astype(np.float64)[corners.reshape(-1, 3)], 1, 0)
-    normal = np.cross(b - a, c - a)
-    area = np.linalg.norm(normal, axis=1)
-    normal /= np.maximum(area, 1e-30)[:, None]
-    area = np.where(chosen((a + b + c) / 3.0, normal), area, 0.0)
-    rng = np.random.default_rng(seed)
-    face = rng.choice(len(area), count, p=area / area.sum())
-    u, v = rng.uniform(size=(2, count, 1))
-    u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
-    return Roots(a[face] + u * (b - a)[face] + v * (c - a)[face], normal[face])
+    """Roots spread evenly over the triangles whose centres and normals `chosen` accepts."""
+    roots = hair_shapes.scatter(obj.data, count, np.random.default_rng(seed), chosen)
+    assert roots is not None, f"no part of {obj.name} was chosen"
+    return roots
 
 
 def grow(
@@ -201,18 +183,11 @@ def make_hair(
     **settings: Any,
 ) -> bpy.types.Object:  # fmt: skip
     """Hair on a head, of which so many guides are simulated. `thickness` is the visible radius (m) at the root."""
-    count, points = strands.shape[:2]
-    data = bpy.data.hair_curves.new(name)
-    data.add_curves([points] * count)
-    data.attributes["position"].data.foreach_set("vector", rounded_off(strands).astype(np.float32).ravel())
-    taper = np.linspace(1.0, 0.25, points) * thickness
-    data.attributes.new("radius", "FLOAT", "POINT")
-    data.attributes["radius"].data.foreach_set("value", np.tile(taper, count).astype(np.float32))
-    data.surface = head
-    data.materials.append(material)
-    obj = bpy.data.objects.new(name, data)
+    obj = hair_shapes.hair_object(name, head, rounded_off(strands))
+    taper = np.linspace(1.0, 0.25, strands.shape[1]) * thickness
+    hair_shapes.set_visible_radii(obj.data, np.tile(taper, len(strands)))
+    obj.data.materials.append(material)
     bpy.context.scene.collection.objects.link(obj)
-    obj.parent = head
     bpy.context.view_layer.update()
     for key, value in {"material": "HUMAN_HAIR", "radius": 4e-5, **settings}.items():
         setattr(obj.tendril, key, value)

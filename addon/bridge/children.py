@@ -35,6 +35,7 @@ class Around(NamedTuple):
 
     poses: Mapping[str, Array]  # by key
     obstacles: Sequence[Obstacle]
+    pace: float = 1.0  # simulated time per time of the scene
 
 
 ALONE = Around(MappingProxyType({}), ())

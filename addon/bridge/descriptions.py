@@ -281,9 +281,10 @@ class HairDescription(PointsDescription):
         return in_space_of(pose, places.astype(np.float64))
 
     def _motion_values(self, frame: Frame, first_rod: int, pose: Array, around: Around) -> list[Array]:
-        """Velocity (m/s) and first director in the space of the object, and 1 for strands that the solver gave up."""
+        """Velocity and first director in the space of the object, and 1 for strands that the solver gave up. The velocity is per
+        second of the scene, as motion blur needs it."""
         last = first_rod + len(self.rods) - 1
-        v = frame.velocities_of(first_rod, last)
+        v = around.pace * frame.velocities_of(first_rod, last)
         starts = np.cumsum(self.bundle.counts) - self.bundle.counts
         d = np.empty_like(v)
         tails = self.bundle.edges[:, 0]

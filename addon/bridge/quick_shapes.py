@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import bpy
 import numpy as np
 
+from .hair_shapes import hair_object, scatter
 from .poses import Array
 
 SEGMENTS = 64  # of a new rope
@@ -93,35 +93,12 @@ def _evaluated(obj: bpy.types.Object, number: int) -> Array:
 
 def make_hair(surface: bpy.types.Object, count: int, length: float, points: int, seed: int) -> bpy.types.Object | None:
     """Strands along the normals of a mesh, spread evenly; None if it has no faces. `length` is in units of the mesh."""
-    mesh = surface.data
-    mesh.calc_loop_triangles()
-    if not len(mesh.loop_triangles):
-        return None
-    x, corners = (
-        np.empty(3 * len(mesh.vertices), dtype=np.float32),
-        np.empty(3 * len(mesh.loop_triangles), dtype=np.int32),
-    )
-    mesh.vertices.foreach_get("co", x)
-    mesh.loop_triangles.foreach_get("vertices", corners)
-    a, b, c = np.moveaxis(x.reshape(-1, 3).astype(np.float64)[corners.reshape(-1, 3)], 1, 0)
-    normal = np.cross(b - a, c - a)
-    area = np.linalg.norm(normal, axis=1)
-    if not area.sum() > 0.0:
-        return None
     rng = np.random.default_rng(seed)
-    face = rng.choice(len(area), count, p=area / area.sum())
-    u, v = rng.uniform(size=(2, count, 1))
-    u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
-    roots = a[face] + u * (b - a)[face] + v * (c - a)[face]
-    out = (normal[face] / area[face, None])[:, None] * (length * rng.uniform(0.8, 1.0, count))[:, None, None]
-    strands = roots[:, None] + np.linspace(0.0, 1.0, points)[None, :, None] * out
-    data: Any = bpy.data.hair_curves.new("Hair")
-    data.add_curves([points] * count)
-    data.attributes["position"].data.foreach_set("vector", strands.astype(np.float32).ravel())
-    data.surface = surface
-    obj = bpy.data.objects.new("Hair", data)
-    obj.parent = surface
-    return obj
+    roots = scatter(surface.data, count, rng)
+    if roots is None:
+        return None
+    out = roots.normal[:, None] * (length * rng.uniform(0.8, 1.0, count))[:, None, None]
+    return hair_object("Hair", surface, roots.x[:, None] + np.linspace(0.0, 1.0, points)[None, :, None] * out)
 
 
 def make_net(size: float, place: Array, scene: bpy.types.Scene) -> bpy.types.Object:

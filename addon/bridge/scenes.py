@@ -107,6 +107,11 @@ class SceneDescription:
         of_rods = (key for part in self.parts.values() for key in part.described.start_poses)
         return tuple(dict.fromkeys((*of_rods, *self.colliders, *self.watched)))  # rods may share what carries them
 
+    @property
+    def pace_of_bodies(self) -> float:
+        """Time scale of the rigid body world, which applies to the rods as well."""
+        return self.bodies.time_scale if self.bodies else 1.0
+
     @cached_property
     def measured(self) -> bool:
         """Whether a rod shows strains as attributes."""

@@ -42,7 +42,7 @@ class Graph:
         for name, value in settings.items():
             setattr(node, name, value)
         for key, value in inputs.items():
-            socket = node.inputs[key]
+            socket = _input(node, key)
             if isinstance(value, bpy.types.NodeSocket):
                 self.tree.links.new(value, socket)
             else:
@@ -150,3 +150,11 @@ def _choose(node: Any, setting: str, identifier: str, name: str) -> None:
         setattr(node, setting, identifier)
     else:
         node.inputs["Mode"].default_value = name
+
+
+def _input(node: Any, key: int | str) -> Any:
+    """An input by index or name, the enabled one if several have it. Blender before 5.0 finds none by name that is disabled."""
+    if isinstance(key, int):
+        return node.inputs[key]
+    called = [one for one in node.inputs if one.name == key]
+    return next((one for one in called if one.enabled), None) or called[0]

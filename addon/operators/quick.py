@@ -10,7 +10,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from mathutils import Vector
 
-from ..bridge import quick_shapes, rod_types
+from ..bridge import hair_shapes, quick_shapes, rod_types
 from ..bridge.poses import Array
 from ..bridge.rods import why_not_a_rod
 
@@ -201,7 +201,10 @@ class TENDRIL_OT_quick_hair(_QuickOperator, bpy.types.Operator):
         # A strand stands for a lock: hair of a large mesh would be too thin to be seen.
         hair.tendril.rod_type = rod_types.HAIR
         hair.tendril.hairs = 20
-        return self._make_rod(context, hair)
+        made = self._make_rod(context, hair)
+        if made == {"FINISHED"}:
+            hair_shapes.show_thickness(hair)
+        return made
 
 
 class TENDRIL_OT_quick_net(_QuickOperator, bpy.types.Operator):

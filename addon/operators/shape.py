@@ -26,6 +26,10 @@ def _problem(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> str:
     return ""
 
 
+def _has_tied_splines(obj: bpy.types.Object) -> bool:
+    return is_net(obj) and obj.type == "CURVE"
+
+
 def _make_rest(obj: bpy.types.Object, rows: Rows) -> None:
     """Makes these rows the rest shape, kept in a hidden object."""
     data = obj.data.copy()
@@ -40,50 +44,53 @@ def _make_rest(obj: bpy.types.Object, rows: Rows) -> None:
     obj.tendril.use_sag_free = False
 
 
-class TENDRIL_OT_set_as_start(bpy.types.Operator):
-    """Start the simulation with the shape of the current frame. The rest shape stays as it was"""
+class _TakesShape:
+    """Takes over the shape of the active rod, or reports why it can't."""
 
-    bl_idname = "tendril.set_as_start"
-    bl_label = "Set as Start"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, scene = context.active_object, context.scene
-        problem = _problem(obj, scene)
+        problem = _problem(obj, scene) or self._own_problem(obj)
         if problem:
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
-        assert obj is not None
+        self._take(obj, scene)
+        return {"FINISHED"}
+
+    def _own_problem(self, obj: bpy.types.Object) -> str:
+        return ""
+
+
+class TENDRIL_OT_set_as_start(_TakesShape, bpy.types.Operator):
+    """Start the simulation with the shape of the current frame. The rest shape stays as it was"""
+
+    bl_idname = "tendril.set_as_start"
+    bl_label = "Set as Start"
+
+    def _take(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         settings, drawn = obj.tendril, curves.drawn_rows(obj.data)
         as_drawn = settings.rest_shape == "AS_DRAWN" and not settings.use_sag_free
-        if as_drawn and drawn is not None and not (is_net(obj) and obj.type == "CURVE"):
+        if as_drawn and drawn is not None and not _has_tied_splines(obj):
             _make_rest(obj, drawn)
         curves.keep_drawn(obj.data)
         settings.shows_drawn = True
         edits.forget([settings.uid])
         memory.forget(scene, distrust_disk=True)
         scene.frame_set(scenes.first_frame_of(scene))
-        return {"FINISHED"}
 
 
-class TENDRIL_OT_set_as_rest(bpy.types.Operator):
+class TENDRIL_OT_set_as_rest(_TakesShape, bpy.types.Operator):
     """Make the shape of the current frame the rest shape, which the rod has without forces. It is kept in a hidden object"""
 
     bl_idname = "tendril.set_as_rest"
     bl_label = "Set as Rest"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        obj, scene = context.active_object, context.scene
-        problem = _problem(obj, scene)
-        if not problem and obj is not None and is_net(obj) and obj.type == "CURVE":
-            problem = "Tied splines rest as they are drawn: use Set as Start"
-        if problem:
-            self.report({"ERROR"}, problem)
-            return {"CANCELLED"}
-        assert obj is not None
+    def _own_problem(self, obj: bpy.types.Object) -> str:
+        return "Tied splines rest as they are drawn: use Set as Start" if _has_tied_splines(obj) else ""
+
+    def _take(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         _make_rest(obj, curves.read_rows(obj.data))
-        return {"FINISHED"}
 
 
 CLASSES = (TENDRIL_OT_set_as_start, TENDRIL_OT_set_as_rest)

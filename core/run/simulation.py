@@ -101,6 +101,11 @@ class Simulation:
         """Seconds since the first frame."""
         return self._frame_times().at(0.0)
 
+    @property
+    def time_scale(self) -> float:
+        """Simulated time per time of the clock."""
+        return self._time_scale
+
     def _frame_times(self) -> FrameTimes:
         return FrameTimes(self.frame - self.first_frame, self.frame_rate / self._time_scale, self.frame_rate)
 

@@ -30,7 +30,7 @@ TABLE = {
     sample.name: sample
     for sample in (
         Sample("rope_on_hook", "Rope on a Hook", "ropes", "A hemp rope uncoils, falls and meets the floor", 9, (1, 72)),
-        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (45, 92)),
+        Sample("knot", "Knot", "ropes", "An overhand knot is drawn tight by its two ends", 60, (1, 92)),
         Sample("slinky", "Slinky", "ropes", "Three long soft springs hang from hands that move", 27, (1, 84)),
         Sample("telephone_cord", "Telephone Cord", "ropes", "A coiled cord follows a handset", 50, (1, 100)),
         Sample(
@@ -82,6 +82,9 @@ SHOWCASES = {
         Sample(
             "long_hair", "Long Hair", "showcase", "Long straight hair on a head that shakes", 15, (9, 92), hair=True
         ),
+        Sample("ponytail", "Ponytail", "showcase", "A ponytail on a head that nods and shakes", 24, (1, 96), hair=True),
+        Sample("braid", "Braid", "showcase", "A braid on a head that shakes", 36, (1, 96), hair=True),
+        Sample("broom", "Broom", "showcase", "A broom sweeps the floor", 24, (1, 96), hair=True),
         Sample("fur", "Fur", "showcase", "Fur on a creature that jumps", 15, (9, 80), hair=True),
     )
 }

@@ -31,7 +31,7 @@ def rope_on_hook() -> None:
 
 
 def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
-    """An overhand knot is pulled tight by its two ends until the length `left` remains between its tails."""
+    """An overhand knot on a table is pulled tight by its two ends until the length `left` remains between its tails."""
     t = np.linspace(-1.0, 1.0, 110)
     loop = np.abs(t) < 0.7
     a = np.where(loop, t / 0.7, np.sign(t)) * math.pi * 1.12
@@ -44,6 +44,7 @@ def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
         away = (np.abs(t[chosen]) - 0.7)[:, None] * tail / 0.3
         points[chosen] = edge + away * way / np.linalg.norm(way)
     points[:, 2] += 1.4
+    table = 1.26
     line = rod("Line", points, 0.022, fibre("Nylon", (0.02, 0.16, 0.5)), look="ROPE", material="NYLON_ROPE",
                rest_shape="STRAIGHT", start_hold="FREE")  # fmt: skip
     bpy.context.scene.tendril.rod_contact = True
@@ -55,7 +56,8 @@ def knot(size: float = 0.09, tail: float = 0.5, left: float = 0.65) -> None:
         grip.location = place
         attach(line, grip, where)
         move(grip, "location", [(1, place), (72, (float(0.5 * side * (length - left)), place[1], place[2]))])
-    set_stage(96, (0.25, -3.1, 1.75), (0.0, 0.0, 1.34), 66.0, Look((0.75, 0.36, 0.07)), ground=0.75)
+    collide(unseen(block("Table", (5.0, 3.0, 0.1), (0.0, 0.0, table - 0.05), birch)))
+    set_stage(96, (0.25, -3.1, 2.1), (0.0, 0.0, 1.34), 66.0, Look((0.75, 0.36, 0.07)), ground=table)
 
 
 def slinky() -> None:

@@ -36,6 +36,20 @@ def test_velocity_and_material_frame_are_those_of_the_simulation():
     assert all(item.value == 2 for item in mode.data)
 
 
+def test_velocity_is_per_second_of_the_scene():
+    """Motion blur of slow motion: the velocity is that of the points as they are shown."""
+    obj, scene = make_hair(use_attributes=True, material="CUSTOM", young_modulus=1e5), bpy.context.scene
+    scene.tendril.time_scale = 0.25
+    scene.frame_set(1)
+    shown = play(obj, 9)
+    n = len(obj.data.points)
+    scene.frame_set(8)
+    v = attribute(obj, "velocity")
+    difference = (shown[9][:n] - shown[7][:n]) * 24.0 / 2.0
+    assert np.abs(difference).max() > 0.05
+    assert np.abs(v - difference).max() < 0.05 * np.abs(difference).max()
+
+
 def test_children_have_the_attributes_of_their_guides():
     obj = make_groom()
     bpy.ops.tendril.simulate_guides(count=30)

@@ -1,5 +1,6 @@
 """docs/panels has a page for every panel, with all that it draws, as Blender names it; and all that can be set has a tooltip."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -179,3 +180,18 @@ def test_everything_has_a_tooltip_as_blenders_are():
             wrong.append(f"{identifier}: {tip!r}")
     assert seen > 120
     assert not wrong, "\n".join(wrong)
+
+
+def test_pictures_of_panels_show_objects_that_exist():
+    """packaging/in_window_pictures.py runs in a window only, so that nothing else notices a renamed object of a sample."""
+    root = DOCS.parent
+    tree = ast.parse((root / "packaging" / "in_window_pictures.py").read_text(encoding="utf-8"))
+    subjects = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "SUBJECTS"
+    )
+    assert set(subjects) == {cls.bl_label for cls in all_panels()}
+    for sample, name in set(subjects.values()):
+        with bpy.data.libraries.load(str(root / "sample_scenes" / f"{sample}.blend")) as (found, _):
+            assert name in found.objects, (sample, name)

@@ -99,12 +99,16 @@ def test_a_cable_needs_two_objects_at_different_places():
 def test_hair_grows_on_the_active_mesh():
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5)
     head = bpy.context.object
+    head.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
     assert bpy.ops.tendril.quick_hair(count=40, points=6) == {"FINISHED"}
     hair = bpy.context.object
     assert (hair.type, hair.data.surface, hair.tendril.rod_type) == ("CURVES", head, "HAIR")
     rows = read_rows(hair.data)[: 40 * 6].reshape(40, 6, 3)
     assert np.linalg.norm(rows[:, 0], axis=1) == pytest.approx(0.5, abs=0.01)
     assert np.linalg.norm(rows[:, -1], axis=1).min() > 0.6
+    visible = [2.0 * item.value for item in hair.data.attributes["radius"].data]  # the head is scaled by 2
+    assert visible == pytest.approx([hair.tendril.radius * hair.tendril.hairs**0.5] * 240)
     head.keyframe_insert("rotation_euler", frame=1)
     head.rotation_euler.z = 1.0
     head.keyframe_insert("rotation_euler", frame=6)

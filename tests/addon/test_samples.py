@@ -105,6 +105,15 @@ def test_operator_makes_it_and_it_moves(name):
         assert np.abs(now - rows).max() > 1e-4
 
 
+@pytest.mark.long
+def test_the_knot_stays_in_view():
+    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "knot.blend"))
+    scene, line = bpy.context.scene, bpy.data.objects["Line"]
+    for frame in range(1, 41):  # before there was a table, it sagged out of the picture and was drawn up later
+        scene.frame_set(frame)
+        assert seen(scene, line) > 0.6, frame
+
+
 def test_there_are_at_least_twelve():
     assert len(TABLE) >= 12
     assert sorted(path.stem for path in FOLDER.glob("*.blend")) == sorted(TABLE)

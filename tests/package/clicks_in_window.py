@@ -1,5 +1,6 @@
-"""Acceptance in a window, run by packaging/window: real clicks in the default layout of Blender, from the menu to a moving rope and
-to a baked one; then a slider, undo, saving and reopening. Screenshots for docs/quick_start.md are taken on the way.
+"""Acceptance in a window, run by packaging/window: real clicks in the default layout of Blender, which install the package by the
+Preferences, then lead from the menu to a moving rope and to a baked one; then undo, a slider, saving and reopening. Screenshots for
+docs/quick_start.md are taken on the way.
 """
 
 import sys
@@ -16,8 +17,13 @@ MOST_TO_MOVE, MOST_TO_BAKE = 5, 7  # clicks after installation
 FILE = FOLDER / "clicks.blend"
 
 # Pixels in a window of 1600 x 1000, in the default layout of Blender 4.3.
+EDIT, PREFERENCES = (83, 14), (135, 282)
 OBJECT, QUICK_EFFECTS, QUICK_ROPE = (328, 40), (371, 638), (573, 729)
 PLAY, BAKE, STIFFNESS, VIEWPORT = (683, 918), (1470, 869), (1510, 653), (700, 700)
+
+# In the Preferences and the file browser, whose upper left corners are moved to CORNER. The package is the only file there.
+CORNER = "250 100"
+GET_EXTENSIONS, MENU, FROM_DISK, FIRST_FILE, INSTALL = (307, 264), (918, 119), (811, 241), (562, 178), (1281, 704)
 
 clicks = 0
 
@@ -50,7 +56,37 @@ def last_point():
     return tuple(rope().data.splines[0].points[-1].co)
 
 
+def move_window(title):
+    """Without a window manager, new windows open partly outside of the screen."""
+    yield from wait(4.0)
+    yield from do(f"search --name {title} windowmove {CORNER} windowfocus")
+    yield from wait(4.0)
+
+
+def install():
+    assert NAME not in sys.modules
+    yield from click(EDIT)
+    yield from click(PREFERENCES)
+    yield from move_window("Preferences")
+    yield from click(GET_EXTENSIONS)
+    yield from click(MENU)
+    yield from picture("install")
+    yield from click(FROM_DISK)
+    yield from move_window("File")
+    yield from click(FIRST_FILE)
+    yield from click(INSTALL)
+    yield from until(lambda: NAME in sys.modules, "the package is not installed", 200)
+    print(f"installed after {clicks} clicks", flush=True)
+    yield from wait(4.0)
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[-1]):
+        bpy.ops.wm.window_close()
+    yield from wait(2.0)
+
+
 def steps():
+    global clicks
+    yield from install()
+    clicks = 0
     curves = sys.modules[NAME + ".addon.bridge.curves"]
     bpy.ops.wm.save_as_mainfile(filepath=str(FILE))
     yield from click(OBJECT)
