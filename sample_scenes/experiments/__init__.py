@@ -68,6 +68,7 @@ TABLE = {
         _row("dragged", "The root of a rod is dragged in long steps", "Zhao et al. 2022, Fig. 11"),
         _row("sliding_plectoneme", "A rod with sliding ends is twisted", "Zhao et al. 2022, Fig. 16"),
         _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17", "der", "compact"),
+        _row("spiral", "A spiral under torsion winds about itself", "Spillmann and Teschner 2009, Fig. 4"),
         _row("buckling", "A twisted rod buckles when disturbed", "Spillmann and Teschner 2009, Figs. 9 and 10"),
         _row("pendulum", "Ghost inertia slows a pendulum", "Spillmann and Teschner 2009, Fig. 11"),
         _row("ghost_substeps", "Substeps for frames with little inertia", "Spillmann and Teschner 2009, Fig. 12"),
