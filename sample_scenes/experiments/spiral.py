@@ -111,8 +111,8 @@ def run() -> Outcome:
         for k in (0, len(one.frames) // 2, len(one.frames) - 1)
     ]
     caption = (
-        f"A spiral of {COILS} coils of radius {RADIUS:g} m, EI = {STIFFNESS.bend_1:g} and GJ = {STIFFNESS.twist:g} N m², is clamped "
-        "at both ends, and one is turned about its axis: twisting and bending balance, and coils begin to go around each other, with "
-        "the model as published and with the implicit one alike."
+        f"A spiral of {COILS} coils of radius {RADIUS:g} m, EI = {STIFFNESS.bend_1:g} and GJ = {STIFFNESS.twist:g} N m², is "
+        "clamped at both ends, and one is turned about its axis: twisting and bending balance, and coils begin to go around each "
+        "other, with the model as published and with the implicit one alike."
     )
     return Outcome(numbers, moments, plots, Camera((0.3, -1.0, 0.35)), columns=3, caption=caption)
