@@ -370,6 +370,8 @@ def make_simulation(description: SceneDescription, engine: BlenderEngine | None)
         description.scene,
         description.frame_rate,
         substeps=description.substeps,
+        integrator=description.integrator,
+        contact=description.contact,
         threads=_threads(),
         first_frame=description.first_frame,
         engine=engine,

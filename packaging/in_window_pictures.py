@@ -44,6 +44,7 @@ SUBJECTS = {
     "Variants": ("rope_on_hook", "Rope"),
     "Numbers": ("rope_on_hook", "Rope"),
     "Viewport Overlay": ("rope_on_hook", "Rope"),
+    "Research": ("twisted_cage", "Cage"),
 }
 PLAYED = {"Cache", "Numbers", "Viewport Overlay"}  # panels that show simulated frames
 MOMENT = 88  # the frame shown by these

@@ -33,6 +33,7 @@ from .held import attached_vertices, find_held
 from .inertia import carrier_keys
 from .materials import is_direct, material_of, mechanics
 from .poses import Array, metres_per_unit, pose_of
+from .research import corde_of, elements_of
 from .rods import (
     bodies_that_move,
     can_break,
@@ -40,7 +41,6 @@ from .rods import (
     is_sag_free_possible,
     model_of,
     poses_of,
-    uses_elements,
 )
 from .sampling import SampledStrand
 from .shapes import (
@@ -179,7 +179,7 @@ def _common(obj: bpy.types.Object, poses: Mapping[str, Array], rows: Rows, held:
         "rows": rows,
         **apart,
         "friction": obj.tendril.friction,
-        "elements": obj.tendril.elements if uses_elements(obj) else 0,
+        "elements": elements_of(obj),
         "pose": poses[uid],
         "start_poses": start_poses,
         "surface_frames": {key: poses[roots.all_of(key)] for key in start_poses if roots.all_of(key) in poses},
@@ -338,6 +338,7 @@ def _describe_tied(
         joined.points,
         joined.edges,
         radius,
+        corde=corde_of(obj),
         **mechanics(settings, scale, radius, 1.0),
         **_strength(obj),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Net, Rod
+from ...core import Elements, Net, Rod
 from . import points
 from .bundle import Bundle
 from .children import ALONE, Around, Children, Motion, motion_of_object, motion_of_points
@@ -57,7 +57,7 @@ class RodDescription:
     riding: tuple[Held, ...]  # attached to rigid bodies without acting on them
     model: str
     friction: float
-    elements: int  # per rod; 0: chosen by the model
+    elements: Elements | None  # per rod; None: chosen by the model
     pose: Array  # (4, 4) of the object at the start
     start_poses: Mapping[str, Array]  # of the object and of the targets of its attachments
     surface_frames: Mapping[str, Array]  # (k, 4, 4) of points on surfaces at the start, by the key of their mean frame

@@ -13,6 +13,7 @@ from ...core.describe.joining import Joined, join_curves
 from . import points
 from .materials import mechanics
 from .poses import Array
+from .research import corde_of
 from .sampling import edges_in
 from .shapes import MIN_STIFFNESS, constant_radius, section_of
 from .strands import Strand
@@ -112,6 +113,7 @@ def net_of_mesh(obj: bpy.types.Object, strand: NetStrand, rest: Array | None, sc
         stiffness_scale=per_segment(settings.stiffness_group),
         break_force=settings.break_force or np.inf,
         break_moment=settings.break_moment or np.inf,
+        corde=corde_of(obj),
         **mechanics(settings, scale, radii, per_segment(settings.mass_group)),
     )
 

@@ -99,6 +99,8 @@ class SceneDescription:
     watched: tuple[str, ...]  # keys of animated inputs, see `changes.watched_states`
     bodies: BodiesDescription | None = None  # if rods act on rigid bodies
     time_scale: float | None = 1.0  # None if it may be animated
+    integrator: str = "tr-bdf2"
+    contact: str = "coulomb"
     inertia: tuple[str, Inertia | None] = ("", None)  # name of the chosen object, and settings; None if animated
 
     @cached_property
@@ -132,7 +134,8 @@ class SceneDescription:
         )
         bodies = None if self.bodies is None else self.bodies.signature
         times = self.first_frame, self.frame_rate, self.substeps, self.time_scale, self.inertia
-        return self.scene.fingerprint(), kinds, *times, self.fields, bodies
+        solver = self.integrator, self.contact
+        return self.scene.fingerprint(), kinds, *times, self.fields, bodies, *solver
 
 
 def describe_scene(
@@ -171,6 +174,8 @@ def describe_scene(
         frame_rate=frame_rate / bodies.time_scale if bodies else frame_rate,
         substeps=bodies.exchanges if bodies else shared.substeps,
         bodies=bodies,
+        integrator=shared.integrator,
+        contact=shared.contact_solver,
         time_scale=shared.time_scale if has_constant_environment(scene) else None,
         inertia=(_inertia_object(scene), inertia_of(scene) if has_constant_environment(scene) else None),
         fields=settings_of_fields(scene, described_objects),
@@ -226,6 +231,7 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], li
     return (
         (
             (shared.substeps, shared.rod_contact, pushes(scene), _inertia_object(scene)),
+            (shared.integrator, shared.contact_solver),
             *(_environment_settings(scene) if live else ()),
         ),
         settings_of_fields(scene, rods.values()),
@@ -277,11 +283,14 @@ def hold_turns(
 
 
 def _add(scene: Scene, described: RodDescription, numbers: Mapping[str, int], bodies: BodiesDescription | None) -> Part:
-    elements = described.elements or None
     clamped = {held.strand for held in described.held if held.clamped and not held.loose} if described.sag_free else ()
     ids = [
         scene.add(
-            rod, model=described.model, friction=described.friction, elements=elements, sag_free=number in clamped
+            rod,
+            model=described.model,
+            friction=described.friction,
+            elements=described.elements,
+            sag_free=number in clamped,
         )
         for number, rod in enumerate(described.rods)
     ]

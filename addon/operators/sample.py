@@ -49,8 +49,12 @@ class TENDRIL_MT_samples(bpy.types.Menu):
     bl_label = "Rod Sample"
 
     def draw(self, _context: bpy.types.Context) -> None:
-        for sample in TABLE.values():
-            self.layout.operator(TENDRIL_OT_sample_add.bl_idname, text=sample.title).name = sample.name
+        for research in (False, True):  # experiments of the papers come last, below a line
+            if research:
+                self.layout.separator()
+            for sample in TABLE.values():
+                if (sample.module == "research") == research:
+                    self.layout.operator(TENDRIL_OT_sample_add.bl_idname, text=sample.title).name = sample.name
 
 
 def draw_menu(self: bpy.types.Menu, _context: bpy.types.Context) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import cache, collisions, follow, guides, holds, overlay, rod, simulation, variants
+from . import cache, collisions, follow, guides, holds, overlay, research, rod, simulation, variants
 from .add_button import draw_add_button
 
 # Blender shows sub-panels in the order of registration.
@@ -18,6 +18,7 @@ _CLASSES = (
     *cache.CLASSES,
     *variants.CLASSES,
     *overlay.CLASSES,
+    *research.CLASSES,
 )
 
 

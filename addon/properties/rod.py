@@ -12,6 +12,7 @@ from .material import MaterialSettings
 from .models import rod_models
 from .net import NetSettings
 from .over_time import OverTimeSettings
+from .research import ResearchSettings
 from .shape import ShapeSettings
 from .stiffness import StiffnessSettings
 from .type import TypeSettings
@@ -28,6 +29,7 @@ class TendrilRod(
     HoldSettings,
     OverTimeSettings,
     OwnFieldSettings,
+    ResearchSettings,
     bpy.types.PropertyGroup,
 ):
     """Rod settings of an object"""

@@ -7,9 +7,10 @@ from .cache import CacheSettings
 from .fields import FieldSettings
 from .kinds import distance, factor, number
 from .overlay import OverlaySettings
+from .research import ResearchScene
 
 
-class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, bpy.types.PropertyGroup):
+class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, ResearchScene, bpy.types.PropertyGroup):
     """Simulation settings shared by all rods of a scene"""
 
     rod_contact: BoolProperty(

@@ -168,4 +168,7 @@ def run() -> Outcome:
              [Series(c.energy[:, 0], (c.energy[:, 1] - c.energy[-1, 1]) / np.ptp(c.energy[:, 1]), name, "-")
               for name, c in curled.items()])
     ]  # fmt: skip
-    return Outcome(numbers, moments, plots, Camera((0.8, -1.0, 0.35)), columns=4)
+    caption = (
+        "A ribbon and a poster of one clothoid and a parchment of two, flattened and released, curl up in real time."
+    )
+    return Outcome(numbers, moments, plots, Camera((0.8, -1.0, 0.35)), columns=4, caption=caption)

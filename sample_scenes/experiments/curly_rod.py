@@ -168,7 +168,12 @@ def run() -> Outcome:
     moments = [Moment("natural", [Tube(helix(EDGES), 0.004, GREY)])]
     moments += [Moment(f"{count} clothoids", [Tube(long.shapes[count], 0.004, BLUE)]) for count in (2, 5, 7)]
     moments.append(Moment("reference", [Tube(long.reference, 0.004, BLUE)]))
-    return Outcome(numbers, moments, plots, Camera((0.3, -1.0, 0.1)), columns=5)
+    caption = (
+        f"A helix of {TURNS:g} turns, radius {RADIUS:g} m and pitch {PITCH:g} m hangs at rest under gravity, EI = "
+        f"{STIFFNESS.bend_1:g} and GJ = {STIFFNESS.twist:g} N m². Clothoids, helices and discrete rods converge to one "
+        "shape; clothoids need the fewest unknowns."
+    )
+    return Outcome(numbers, moments, plots, Camera((0.3, -1.0, 0.1)), columns=5, caption=caption)
 
 
 def _plot(found: Compared, column: int) -> Plot:

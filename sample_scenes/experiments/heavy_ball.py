@@ -79,4 +79,9 @@ def run() -> Outcome:
         frame = swinging[k]
         ball = Sphere(BALL, position=frame.body_position(0))
         moments.append(Moment(f"{frame.time:.2f} s", [Tube(frame.positions(0), 0.006)], [Solid(ball)]))
-    return Outcome(numbers, moments, [plot], Camera((0.0, -1.0, 0.1)), columns=3)
+    caption = (
+        f"A ball of {MASS:g} kg on a rope of {LENGTH:g} m and ten grams, in {SEGMENTS} segments and {FRAME_RATE:g} frames "
+        f"per second: ten thousand times its mass. Released at {ANGLE:g} rad, it swings with the period of a rigid "
+        "pendulum."
+    )
+    return Outcome(numbers, moments, [plot], Camera((0.0, -1.0, 0.1)), columns=3, caption=caption)

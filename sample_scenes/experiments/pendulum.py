@@ -89,4 +89,10 @@ def run() -> Outcome:
         + [Series(reference[0][-60:], reference[1][-60:], "der", "--", "black")],
     )
     line = np.linspace(0.0, LENGTH, SEGMENTS + 1)[:, None] * (math.sin(START), 0.0, -math.cos(START))
-    return Outcome(numbers, [Moment("released", [Tube(line, 0.08)])], [plot, last], Camera((0.0, -1.0, 0.0)))
+    caption = (
+        f"A rod of {LENGTH:g} m and {SEGMENTS} segments swings from {START:g} rad. The ghost inertia of its frames, scaled "
+        f"by α, slows it down; with α = {ALPHAS[-1]:g} it swings as the reference, which has none."
+    )
+    return Outcome(
+        numbers, [Moment("released", [Tube(line, 0.08)])], [plot, last], Camera((0.0, -1.0, 0.0)), caption=caption
+    )

@@ -96,7 +96,11 @@ def run() -> Outcome:
         Plot("Waist", "turn (degrees)", "m", [Series(angles, waists)]),
         Plot("Elastic energy", "turn (degrees)", "J", [Series(angles, energies)]),
     ]
-    return Outcome(numbers, moments, plots, Camera((0.5, -1.0, 0.3)))
+    caption = (
+        f"A cage of {RODS} half circles of radius 1 m, of rods of radius {RADIUS:g} m, joined at the poles. One pole is turned by "
+        f"{math.degrees(TURN):.0f}°, and the cage becomes a figure of eight."
+    )
+    return Outcome(numbers, moments, plots, Camera((0.5, -1.0, 0.3)), caption=caption)
 
 
 def _largest_fall(energies: Array) -> float:

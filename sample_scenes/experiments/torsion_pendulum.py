@@ -73,4 +73,8 @@ def run() -> Outcome:
         points, directors, position, rotation = drawn[k]
         disc = Cylinder(*DISC, position=position, rotation=rotation)
         moments.append(Moment(f"{times[k]:.2f} s", [Tube(points, RADIUS, directors=directors)], [Solid(disc)]))
-    return Outcome(numbers, moments, [plot], Camera(), columns=3)
+    caption = (
+        f"A disc of {MASS:g} kg on a wire of {LENGTH:g} m and radius {RADIUS:g} m turns about its axis, with the frequency "
+        f"of a torsion spring for {SEGMENTS[0]} segments as for {SEGMENTS[-1]}."
+    )
+    return Outcome(numbers, moments, [plot], Camera(), columns=3, caption=caption)

@@ -111,4 +111,9 @@ def run(model: str = "der") -> Outcome:
         ]
         tube = Tube(frame.positions(0), RADIUS, GREEN, directors=frame.directors(0))
         moments.append(Moment(f"{frame.time:.2f} s", [tube], solids))
-    return Outcome(numbers, moments, [plot, detail], Camera((0.3, -1.0, 0.45)), columns=3)
+    caption = (
+        f"A rod of rubber of {LENGTH:g} m and radius {RADIUS:g} m between bodies of {MASSES[0]:g} and {MASSES[1]:g} kg; "
+        f"the heavy one turns at {SPIN:g} rad/s at first. Energy goes from it through the twist of the rod to the light "
+        "one, and back."
+    )
+    return Outcome(numbers, moments, [plot, detail], Camera((0.3, -1.0, 0.45)), columns=3, caption=caption)

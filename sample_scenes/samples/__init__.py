@@ -72,6 +72,44 @@ TABLE = {
         ),
         Sample("fishing_net", "Fishing Net", "growing", "A mesh as a net, and a ball that rises under it", 38, (1, 90)),
         Sample("tree_in_wind", "Tree in Wind", "growing", "Curves tied to a tree, wind and turbulence", 40, (30, 110)),
+        Sample(
+            "twist_buckling",
+            "Twist Buckling",
+            "research",
+            "A twisted rod buckles when its ends approach each other",
+            100,
+            (1, 110),
+        ),
+        Sample(
+            "michell_ring",
+            "Michell's Ring",
+            "research",
+            "Twisted rings leave their plane above a critical twist",
+            100,
+            (1, 130),
+        ),
+        Sample(
+            "plectoneme", "Plectoneme", "research", "A cord whose ends are turned winds about itself", 100, (1, 110)
+        ),
+        Sample("perversion", "Perversion", "research", "A tendril winds to the right and to the left", 140, (1, 140)),
+        Sample(
+            "torque_transducer",
+            "Torque Transducer",
+            "research",
+            "A twisted rod turns two bodies against each other",
+            20,
+            (1, 80),
+        ),
+        Sample("open_chain", "Chain of Open Links", "research", "A chain is pulled until its links open", 78, (1, 120)),
+        Sample("ringlets", "Ringlets", "research", "Curls of few curved elements bounce", 40, (1, 100)),
+        Sample(
+            "twisted_cage",
+            "Twisted Cage",
+            "research",
+            "A cage of rods, joined at its poles, is twisted and let back",
+            60,
+            (1, 120),
+        ),
     )
 }
 

@@ -106,7 +106,7 @@ def situations():
     yield
     rope.baked = True
     yield
-    make_net()
+    make_net(net_model="corde")
     yield
     make_hair(stiffness_random=0.1)
     yield

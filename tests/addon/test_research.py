@@ -4,6 +4,8 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
+from tendril.addon.bridge.research import CORDE
+from tendril.core import Corde
 from tendril.tests.addon.building import make_mesh, make_rod, play, ring, status
 from tendril.tests.addon.test_attachments import attach, empty
 from tendril.tests.addon.test_hair import make_hair
@@ -186,3 +188,87 @@ def test_the_panel_says_if_the_published_model_took_implicit_steps(touching):
     play(obj, LAST)
     notes = memory.rod_notes(bpy.context.scene, obj.tendril.uid)
     assert notes == ((memory.IMPLICIT,) if touching else ())
+
+
+# Integrator, contact solver, elements and constants -----------------------------------------------------------------
+
+CURL = np.stack([0.05 * np.cos(np.arange(60) * 0.4), 0.05 * np.sin(np.arange(60) * 0.4), -0.01 * np.arange(60)], axis=1)
+
+
+def curl(**settings):
+    return make_rod(("POLY", CURL), model="clothoid", start_hold="CLAMP", radius=0.002, **settings)
+
+
+def test_the_step_of_super_space_clothoids_can_be_chosen():
+    obj = curl(elements=3)
+    moved = {}
+    for integrator in ("tr-bdf2", "semi-implicit euler"):
+        bpy.context.scene.tendril.integrator = integrator
+        play(obj, 6)
+        simulation, _ = simulated(obj)
+        assert simulation.integrator == integrator
+        moved[integrator] = simulation.current().positions(0)
+    apart = np.abs(moved["tr-bdf2"] - moved["semi-implicit euler"]).max()
+    assert 1e-6 < apart < 0.05
+
+
+def test_an_integrator_that_a_model_lacks_is_refused_with_the_ones_it_has():
+    obj = make_rod(("POLY", STRAIGHT), radius=0.005)
+    bpy.context.scene.tendril.integrator = "semi-implicit euler"
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.frame_set(2)
+    assert "backward euler" in status(obj)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_elements_can_be_helices(count):
+    obj = curl(elements=count, element_kind="HELIX")
+    play(obj, 3)
+    simulation, _ = simulated(obj)
+    assert simulation.scene.entries[0].elements.degree == 0
+    assert simulation.scene.entries[0].elements.count == (count or None)
+    obj.tendril.element_kind = "CLOTHOID"
+    play(obj, 3)
+    elements = simulated(obj)[0].scene.entries[0].elements
+    assert elements is None if count == 0 else elements.degree == 1
+
+
+def test_the_active_set_can_be_chosen_for_frictionless_inextensible_rods():
+    obj = straight_rod(model="compact", friction=0.0)
+    bpy.context.scene.use_gravity = True
+    shared = bpy.context.scene.tendril
+    shared.rod_contact, shared.contact_solver = True, "active set"
+    play(obj, 3)
+    assert simulated(obj)[0].contact == "active set"
+    obj.tendril.friction = 0.5
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.frame_set(2)
+    assert "friction" in status(obj)
+
+
+def test_constants_of_corde():
+    obj = make_net(net_model="corde")
+    for frame in (1, 2):
+        bpy.context.scene.frame_set(frame)
+    assert simulated(obj)[1].rods[0].corde == Corde()
+    wanted = Corde(alpha=0.5, kappa=300.0, gamma_t=0.02, gamma_r=1e-5, inertia=1e-4, step=2e-4, substeps=3)
+    for name, setting in CORDE.items():
+        setattr(obj.tendril, setting, getattr(wanted, name))
+    for frame in (1, 2):
+        bpy.context.scene.frame_set(frame)
+    assert simulated(obj)[1].rods[0].corde == wanted
+    obj.tendril.net_model = "net"
+    for frame in (1, 2):
+        bpy.context.scene.frame_set(frame)
+    assert simulated(obj)[1].rods[0].corde == Corde()
+
+
+@pytest.mark.parametrize(("name", "value"), [("integrator", "backward euler"), ("contact_solver", "active set")])
+def test_frames_of_another_solver_are_outdated(name, value):
+    obj = straight_rod(model="compact", friction=0.0)
+    bpy.context.scene.tendril.rod_contact = True
+    play(obj, 4)
+    before = memory.running_of(bpy.context.scene).description.signature
+    setattr(bpy.context.scene.tendril, name, value)
+    play(obj, 2)
+    assert memory.running_of(bpy.context.scene).description.signature != before

@@ -114,8 +114,8 @@ def test_the_knot_stays_in_view():
         assert seen(scene, line) > 0.6, frame
 
 
-def test_there_are_at_least_twelve():
-    assert len(TABLE) >= 12
+def test_there_are_at_least_twenty():
+    assert len(TABLE) >= 20
     assert sorted(path.stem for path in FOLDER.glob("*.blend")) == sorted(TABLE)
 
 

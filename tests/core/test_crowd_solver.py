@@ -43,7 +43,7 @@ def test_a_rope_that_is_swept_into_others_takes_them_along() -> None:
     points = np.linspace((-0.05, -0.2, 0.0), (-0.05, 0.2, 0.0), 31)
     swept = scene.add(Rod.from_points(points, 0.005, rope))
     for where, end in (("start", points[0]), ("end", points[-1])):
-        scene.pin(swept, where, lambda t, x=end: x + (10.0 * min(t, 0.05), 0.0, 0.0))
+        scene.pin(swept, where, lambda t, x=end: x + 10.0 * min(t, 0.05) * np.eye(3)[0])
     sim = Simulation(scene)
     for _ in range(4):
         frame = sim.step_frame()

@@ -539,6 +539,17 @@ def test_a_step_is_five_times_as_fast_as_in_2008():
         assert table_1.measured(row, rounds=3, repeats=200).total < row.total / 5.0
 
 
+def test_spiral_in_short():
+    """Half of the turn: the model of 2009 and the implicit one agree, and the coils leave the axis."""
+    from tendril.sample_scenes.experiments import spiral
+
+    ours, theirs = (spiral.loaded(model, 0.5 * spiral.TURNS) for model in ("net", "corde"))
+    assert spiral.apart(ours, theirs) < 0.1
+    np.testing.assert_allclose(theirs.energy[-1], ours.energy[-1], rtol=0.05)
+    assert theirs.aside[-1] > 0.4
+    assert theirs.failures == ours.failures == 0
+
+
 def test_ghost_substeps_in_short():
     """With the smallest sufficient number no step is halved, with one less some are: the number that the experiment asserts."""
     from tendril.sample_scenes.experiments import ghost_substeps
