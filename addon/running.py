@@ -372,6 +372,7 @@ def make_simulation(description: SceneDescription, engine: BlenderEngine | None)
         substeps=description.substeps,
         integrator=description.integrator,
         contact=description.contact,
+        effort=description.effort,
         threads=_threads(),
         first_frame=description.first_frame,
         engine=engine,

@@ -101,6 +101,7 @@ class SceneDescription:
     time_scale: float | None = 1.0  # None if it may be animated
     integrator: str = "tr-bdf2"
     contact: str = "coulomb"
+    effort: int = 5000
     inertia: tuple[str, Inertia | None] = ("", None)  # name of the chosen object, and settings; None if animated
 
     @cached_property
@@ -134,7 +135,7 @@ class SceneDescription:
         )
         bodies = None if self.bodies is None else self.bodies.signature
         times = self.first_frame, self.frame_rate, self.substeps, self.time_scale, self.inertia
-        solver = self.integrator, self.contact
+        solver = self.integrator, self.contact, self.effort
         return self.scene.fingerprint(), kinds, *times, self.fields, bodies, *solver
 
 
@@ -176,6 +177,7 @@ def describe_scene(
         bodies=bodies,
         integrator=shared.integrator,
         contact=shared.contact_solver,
+        effort=shared.effort,
         time_scale=shared.time_scale if has_constant_environment(scene) else None,
         inertia=(_inertia_object(scene), inertia_of(scene) if has_constant_environment(scene) else None),
         fields=settings_of_fields(scene, described_objects),
@@ -231,7 +233,7 @@ def settings_of(scene: bpy.types.Scene, rods: Mapping[str, bpy.types.Object], li
     return (
         (
             (shared.substeps, shared.rod_contact, pushes(scene), _inertia_object(scene)),
-            (shared.integrator, shared.contact_solver),
+            (shared.integrator, shared.contact_solver, shared.effort),
             *(_environment_settings(scene) if live else ()),
         ),
         settings_of_fields(scene, rods.values()),

@@ -17,6 +17,7 @@ class TENDRIL_PT_simulation(RodPanel, bpy.types.Panel):
         shared = context.scene.tendril
         layout.label(text="Shared by all rods of the scene")
         layout.prop(shared, "substeps")
+        layout.prop(shared, "effort")
         animated = layout.column()
         animated.use_property_decorate = True
         animated.prop(shared, "time_scale")

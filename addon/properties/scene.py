@@ -45,6 +45,15 @@ class TendrilScene(FieldSettings, CacheSettings, OverlaySettings, ResearchScene,
         max=1000,
         soft_max=50,
     )
+    effort: IntProperty(
+        name="Effort",
+        description="Iterations that contact may take in a frame. Lower values bound the time of difficult frames: what is not "
+        "resolved then stays where it was, and is reported",
+        default=5000,
+        min=10,
+        max=1000000,
+        soft_max=20000,
+    )
     time_scale: number(
         "Time Scale",
         "Simulated time per time of the scene. Lower values are slow motion: rods move more slowly, while objects follow their "

@@ -30,10 +30,8 @@ from .world import FrameTimes, World
 CAREFUL = 3  # halvings from which on the solver trades speed for robustness
 MOST_ALONE = 2  # halvings for rods that step alone between the others
 MOST_RETURNS = 3  # resets because of hits, after which all rods take smaller steps
-# Iterations of the contact solver in a frame, and what an attempt counts for. After these no step is halved any more: what fails is
-# given up. Rods that can't be satisfied would otherwise be halved and reset thousands of times. A limit in seconds would make
-# results depend on the machine.
-MOST_ITERATIONS = 5000
+# What an attempt counts for among the iterations of a frame. After so many no step is halved any more: what fails is given up. Rods
+# that can't be satisfied would otherwise be halved and reset thousands of times.
 ITERATIONS_OF_ATTEMPT = 10
 
 
@@ -45,8 +43,10 @@ class Copied(NamedTuple):
 
 
 class ContactStepper(Stepper):
-    def __init__(self, world: World, solver: ContactSolver, substeps: int) -> None:
+    def __init__(self, world: World, solver: ContactSolver, substeps: int, effort: int) -> None:
+        """`effort`: iterations of the solver in a frame."""
         super().__init__(world, substeps)
+        self._effort = effort
         self._solver, self._blocks = solver, solver.blocks
         samples = solver.detection.samples
         self._rod = samples.rod
@@ -62,7 +62,7 @@ class ContactStepper(Stepper):
     def step_frame(self, times: FrameTimes) -> None:
         if not self._solver.remembers_halvings:
             self._level[:] = 0
-        self._end_of_effort = self._solver.iterations + MOST_ITERATIONS
+        self._end_of_effort = self._solver.iterations + self._effort
         super().step_frame(times)
         if self._watch is not None:
             self._report_overlaps(self._watch)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .carrying import Carried
 
 DEFAULT_SUBSTEPS = 4
+DEFAULT_EFFORT = 5000  # iterations of the contact solver in a frame
 DEFAULT_TOLERANCE = 1e-3
 
 
@@ -46,6 +47,7 @@ class Simulation:
         first_frame: int = 1,
         engine: BodyEngine | None = None,
         contact: str = "coulomb",
+        effort: int = DEFAULT_EFFORT,
     ) -> None:
         """`integrator`: "tr-bdf2" (second order, L-stable, keeps spin and swing of stiff rods), "sdirk2" (the same, but first order
         on stiff rods), "backward euler" (first order, dissipative), "midpoint" (conserves energy, needs many substeps; not for all
@@ -54,12 +56,15 @@ class Simulation:
         `engine`: an external engine that moves the bodies, see contact/bodies/outside.py. It is called once per substep; 240
         substeps a second are enough.
         `contact`: "coulomb", for all models; or "active set" (Zhao et al. 2022, appendix B), for "compact" rods without friction
-        or bodies."""
+        or bodies.
+        `effort`: iterations of the contact solver in a frame. When they are used up, steps that fail are not halved any more: what
+        is unresolved stays where it was, and is reported. A limit in seconds would make results depend on the machine."""
         _check_scene(scene)
         if not isinstance(integrator, str) or integrator not in known_integrators():
             raise TendrilError("integrator", integrator, f"choose one of {', '.join(known_integrators())}")
         self.frame_rate = positive("frame_rate", frame_rate, "frames per second")
         self.substeps = whole("substeps", substeps, 1, 10_000)
+        self.effort = whole("effort", effort, 1, 10**9)
         self.integrator = integrator
         tolerance = positive("tolerance", tolerance)
         _check_engine(engine, scene)
@@ -92,7 +97,7 @@ class Simulation:
             return FreeStepper(self._world, self.substeps)
         from .contact_stepper import ContactStepper  # late: it compiles kernels of contact
 
-        return ContactStepper(self._world, self._contact, self.substeps)
+        return ContactStepper(self._world, self._contact, self.substeps, self.effort)
 
     # Frames ---------------------------------------------------------------------------------------------------------
 
