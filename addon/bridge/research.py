@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ...core import Corde, Elements
+from ...core.describe.model import model_records
 from .rods import model_of, uses_elements
 
 # Settings of a rod by the names of the constants in the core. Zero leaves the choice to the model, except of friction.
@@ -22,13 +23,14 @@ CORDE = {
 _ZERO_COUNTS = ("gamma_t", "gamma_r")
 
 
-def is_corde(obj: bpy.types.Object) -> bool:
-    return model_of(obj) == "corde"
+def has_constants(obj: bpy.types.Object) -> bool:
+    chosen = model_of(obj)
+    return any(record.constants for record in model_records() if record.name == chosen)
 
 
 def corde_of(obj: bpy.types.Object) -> Corde | None:
     """Constants of the model CoRdE; None for other models, which do not have them."""
-    if not is_corde(obj):
+    if not has_constants(obj):
         return None
     values = {name: getattr(obj.tendril, setting) for name, setting in CORDE.items()}
     # Blender stores single precision: 0.01 comes back as 0.0099999998.

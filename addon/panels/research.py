@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..bridge.research import CORDE, is_corde
+from ..bridge.research import CORDE, has_constants
 from ..bridge.rods import uses_elements
 from .base import RodPanel
 
@@ -21,7 +21,7 @@ class TENDRIL_PT_research(RodPanel, bpy.types.Panel):
         layout.prop(shared, "contact_solver")
         if uses_elements(context.object):
             layout.prop(rod, "element_kind")
-        if is_corde(context.object):
+        if has_constants(context.object):
             constants = layout.column(align=True)
             for name in CORDE.values():
                 constants.prop(rod, name)

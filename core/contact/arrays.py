@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy import bool_, int64
 from numpy.typing import NDArray
 
+from ..compile.jit import part
 from ..errors import Array
 
 Ints = NDArray[int64]
@@ -95,3 +97,17 @@ class Contacts(NamedTuple):
     rebound: Array  # (C,) m: the gap at the end of the substep with which they leave each other; 0: they don't
     drift: Array  # (C, 3) m, how far side A has moved relative to side B since the contact was found
     reached: Array  # (C,) of those that crossed, between rods: the part of the way after which they overlap but have not crossed
+
+
+def thicknesses(arm: Array) -> Array:
+    """(C,) m: what errors of contacts with radii (C, 2) on their two sides are measured by: twice that of the thinner rod, or the
+    radius of a rod on a collider."""
+    least, most = arm.min(axis=1), arm.max(axis=1)
+    return np.where(least > 0.0, 2.0 * least, most)
+
+
+@part
+def thickness_of(contacts: Contacts, k: int) -> float:
+    """See `thicknesses`; of one contact."""
+    a, b = contacts.arm[k, 0], contacts.arm[k, 1]
+    return float(2.0 * min(a, b) if min(a, b) > 0.0 else max(a, b))

@@ -9,11 +9,12 @@ from numpy import bool_, int64
 
 from ..compile.jit import kernel
 from ..errors import Array
-from .arrays import Contacts, Flags, Ints
+from .arrays import Contacts, Flags, Ints, thickness_of
 from .islands import label_islands
 
 ENOUGH = 0.02  # thicknesses: errors of gap and slip, and what the step at hand changes of them, of a step that is done
-PATIENCE = 4  # iterations after which
+ENOUGH_OF_FEW = 0.005  # the same of few rods
+PATIENCE, PATIENCE_OF_FEW = 4, 10  # iterations after which
 DEEPEST = 0.045  # thicknesses will do: by more no step may leave an overlap
 ENOUGH_STEP = 0.03  # segment lengths or rad: Newton's step of rods that are done, and
 TOLERABLE_STEP = 0.1  # of those that must end here
@@ -46,8 +47,10 @@ def make_progress(rods: int) -> Progress:
 
 
 class CrowdProgress:
-    def __init__(self, rods: int, lines: bool) -> None:
-        """`lines`: rods are thin."""
+    def __init__(self, rods: int, lines: bool, many: bool) -> None:
+        """`lines`: rods are thin. `many`: not all can be resolved as well as few."""
+        self.patience = PATIENCE if many else PATIENCE_OF_FEW
+        self._enough = ENOUGH if many else ENOUGH_OF_FEW
         self._each = lines
         self._growth, self._wait = (np.inf, WAIT_OF_LINES) if lines else (STALLED, WAIT)
         self._island = np.zeros(rods, int64)
@@ -66,7 +69,8 @@ class CrowdProgress:
         else:
             label_islands(linked, self._island)
         add_up(self._island, active, longest, contacts, count, rod, error, motion, self._of_island)
-        decide(self._island, active, iteration, self._growth, self._wait, self._of_island, self.now)
+        enough = self._enough if iteration < self.patience else DEEPEST
+        decide(self._island, active, iteration, enough, self._growth, self._wait, self._of_island, self.now)
         return self.now
 
 
@@ -83,7 +87,7 @@ def add_up(
         if active[r] and not longest[r] <= total.length[i]:  # a NaN comes through
             total.length[i] = longest[r]
     for k in range(count):
-        thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+        thickness = thickness_of(contacts, k)
         for side in range(2):
             if contacts.edge[k, side] >= 0:
                 i = island[rod[contacts.edge[k, side]]]
@@ -94,9 +98,8 @@ def add_up(
 
 @kernel
 def decide(
-    island: Ints, active: Flags, iteration: int, growth: float, wait: int, total: Progress, now: Progress
+    island: Ints, active: Flags, iteration: int, enough: float, growth: float, wait: int, total: Progress, now: Progress
 ) -> None:
-    enough = ENOUGH if iteration < PATIENCE else DEEPEST
     for r in range(len(island)):
         i = island[r]
         length, error, motion, clear = total.length[i], total.error[i], total.motion[i], not total.crossed[i]

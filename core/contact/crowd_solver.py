@@ -18,11 +18,11 @@ import numpy as np
 from ..compile.workers import Workers
 from ..errors import Array
 from ..models.protocol import ContactResponses, ModelBlock, Pushes
-from .arrays import Flags, Ints, Samples
+from .arrays import Flags, Ints, Samples, thicknesses
 from .colliders import ColliderMotion
 from .coulomb import clear
 from .crowd_contacts import CrowdDetection, follow_motion, needed_halvings
-from .crowd_progress import DEEPEST, ENOUGH_STEP, PATIENCE, TOLERABLE_STEP, CrowdProgress, Progress
+from .crowd_progress import DEEPEST, ENOUGH_STEP, TOLERABLE_STEP, CrowdProgress, Progress
 from .detection import Detection
 from .islands import LONGEST
 from .known_forces import recall_forces
@@ -74,7 +74,7 @@ class CrowdSolver(ContactSolver):
         self.remembers_halvings = self._lines_meet
         if self._lines_meet:
             self.most_iterations, self.most_careful_iterations = LINE_ITERATIONS, LINE_ITERATIONS
-        self._progress = CrowdProgress(rods, self._lines_meet)
+        self._progress = CrowdProgress(rods, self._lines_meet, rods >= CROWD)
         self._responses = Responses(blocks, self._rows, self.rods, self.detection.samples.after)
         self._resize(256)
         self._generalized = [np.zeros(block.generalized_size) for block in blocks]
@@ -118,7 +118,7 @@ class CrowdSolver(ContactSolver):
         """(C,) contacts that crossed, or that overlap by more than a part of their thickness beyond what they may."""
         count, contacts = self.detection.count, self.detection.contacts
         self._recall()
-        deeper = self._forces.target[:count] - contacts.gap[:count] > part * contacts.arm[:count].sum(axis=1)
+        deeper = self._forces.target[:count] - contacts.gap[:count] > part * thicknesses(contacts.arm[:count])
         return np.asarray(contacts.crossed[:count] | deeper)
 
     def _recall(self) -> None:
@@ -191,7 +191,7 @@ class CrowdSolver(ContactSolver):
         """Leaves out those of these rods whose contacts have not converged, if they are thin and few. Returns whether that was
         so."""
         count, contacts = self.detection.count, self.detection.contacts
-        worst = np.maximum(self._error[:count], self._motion[:count]) > DEEPEST * contacts.arm[:count].sum(axis=1)
+        worst = np.maximum(self._error[:count], self._motion[:count]) > DEEPEST * thicknesses(contacts.arm[:count])
         sides = self._sides()[worst | contacts.crossed[:count]].ravel()
         bad = self._active & (self._longest > TOLERABLE_STEP)
         bad[sides[sides >= 0]] = True
@@ -266,7 +266,7 @@ class CrowdSolver(ContactSolver):
         self._look(self._coupled)
         while self._couple_more():
             pass
-        sides = self._sides()[self._deeper_than(REOPEN if iteration < PATIENCE else DEEPEST)].ravel()
+        sides = self._sides()[self._deeper_than(REOPEN if iteration < self._progress.patience else DEEPEST)].ravel()
         self._active[sides[sides >= 0]] = True
         self._active &= self._coupled
         self._couple_all()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import Array
-from .arrays import Contacts, Flags, Ints, Samples
+from .arrays import Contacts, Flags, Ints, Samples, thicknesses
 
 NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
 MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
@@ -67,7 +67,7 @@ def freeze_found(contacts: Contacts, count: int, kept: Kept, samples: int) -> In
     np.minimum.at(least, of, kept.gap)
     at = np.minimum(np.searchsorted(base, key), len(base) - 1)
     again = (base[at] == key) & (key >= 0)
-    thickness = contacts.arm[:count].sum(axis=1)
+    thickness = thicknesses(contacts.arm[:count])
     deeper = contacts.gap[:count] < np.minimum(least[at], 0.0) - NEW * thickness
     new = again & (deeper | contacts.crossed[:count])
     key[new] += square * (last[at[new]] + 1)

@@ -19,7 +19,7 @@ from numpy import float32
 from ..compile.jit import kernel, part
 from ..errors import Array
 from ..maths.geometry.frames import Vector, any_normal, cross, dot
-from .arrays import Contacts, Ints, Samples
+from .arrays import Contacts, Ints, Samples, thickness_of
 from .coulomb import arm_of
 from .responses import Columns, Loads, Singles, add_response
 from .rod_contacts import point
@@ -327,7 +327,7 @@ def sweep(
                 continue
             a, b = rod[k, 0], rod[k, 1]
             at_a, at_b = stir[a] if a >= 0 else 0.0, stir[b] if b >= 0 else 0.0
-            thickness = contacts.arm[k, 0] + contacts.arm[k, 1]
+            thickness = thickness_of(contacts, k)
             if not lifting and at_a + at_b - rows.seen[k, 0] - rows.seen[k, 1] <= QUIET * tolerance * thickness:
                 continue
             mu = contacts.friction[k]

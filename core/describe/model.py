@@ -37,6 +37,7 @@ class ModelRecord:
     nets: bool = False  # accepts a Net
     closed_rods: bool = True
     elements: bool = False  # discretised into `Elements`, not into the drawn edges
+    constants: bool = False  # has constants of its own, `Corde`
     sliding_holds: bool = False  # vertices can be held on a line: `Scene.slide`
     alteration: bool = True  # `Simulation.alter`; the block has the capability `Alters`
     breaks: bool = False  # rods and nets of it can break and be cut; the block has the capability `Breaks`

@@ -103,6 +103,7 @@ MODELS = (
         menu_number=1,
         rod_menu=False,
         nets=True,
+        constants=True,
         alteration=False,
         tension="block",
         bodies="explicit",

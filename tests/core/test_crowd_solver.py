@@ -111,3 +111,22 @@ def test_what_can_not_be_resolved_is_reported() -> None:
     deep = max(report.overlap for report in reports)
     assert deep > 0.1
     assert all(report.failures > 0 for report in reports if report.overlap > 0.1)
+
+
+def test_thin_rods_among_thick_ones_overlap_no_more_than_by_their_own_measure() -> None:
+    """1 mm and 8 mm in layers: a tenth of the thinner radius is little of the sum of both."""
+    scene, along = Scene(rod_contact=True), np.linspace(-0.08, 0.08, 13)
+    scene.collide(Plane(), friction=0.4)
+    for k in range(12):
+        layer, place = divmod(k, 3)
+        points = np.zeros((13, 3))
+        points[:, layer % 2] = along
+        points[:, 1 - layer % 2] = 0.04 * (place - 1.0)
+        points[:, 2] = 0.01 + 0.012 * layer
+        radius = 0.001 if layer % 2 else 0.008
+        scene.add(Rod.from_points(points, radius, Material.preset("nylon rope")), friction=0.4)
+    sim = Simulation(scene)
+    for _ in range(8):
+        report = sim.step_frame().report
+        assert report.failures == 0
+        assert report.overlap < 0.1
