@@ -16,7 +16,10 @@ ENOUGH = 0.02  # thicknesses: errors of gap and slip, and what the step at hand 
 ENOUGH_OF_FEW = 0.005  # the same of few rods
 PATIENCE, PATIENCE_OF_FEW = 4, 10  # iterations after which
 DEEPEST = 0.045  # thicknesses will do: by more no step may leave an overlap
-ENOUGH_STEP = 0.03  # segment lengths or rad: Newton's step of rods that are done, and
+ENOUGH_STEP = 0.03  # segment lengths or rad: Newton's step of rods that are done,
+ENOUGH_STEP_OF_FEW = (
+    0.002  # of few rods: a step across a segment stretches it by half its square, which is much for chains; and
+)
 TOLERABLE_STEP = 0.1  # of those that must end here
 STALLED = 1.0  # thicknesses: errors larger than this have to shrink at once; and smaller ones
 SHRINKS = 0.9  # to this part of what they were, within
@@ -50,7 +53,7 @@ class CrowdProgress:
     def __init__(self, rods: int, lines: bool, many: bool) -> None:
         """`lines`: rods are thin. `many`: not all can be resolved as well as few."""
         self.patience = PATIENCE if many else PATIENCE_OF_FEW
-        self._enough = ENOUGH if many else ENOUGH_OF_FEW
+        self._enough, self._enough_step = (ENOUGH, ENOUGH_STEP) if many else (ENOUGH_OF_FEW, ENOUGH_STEP_OF_FEW)
         self._each = lines
         self._growth, self._wait = (np.inf, WAIT_OF_LINES) if lines else (STALLED, WAIT)
         self._island = np.zeros(rods, int64)
@@ -70,7 +73,9 @@ class CrowdProgress:
             label_islands(linked, self._island)
         add_up(self._island, active, longest, contacts, count, rod, error, motion, self._of_island)
         enough = self._enough if iteration < self.patience else DEEPEST
-        decide(self._island, active, iteration, enough, self._growth, self._wait, self._of_island, self.now)
+        decide(
+            self._island, active, enough, self._enough_step, iteration, self._growth, self._wait, self._of_island, self.now
+        )  # fmt: skip
         return self.now
 
 
@@ -98,14 +103,22 @@ def add_up(
 
 @kernel
 def decide(
-    island: Ints, active: Flags, iteration: int, enough: float, growth: float, wait: int, total: Progress, now: Progress
+    island: Ints,
+    active: Flags,
+    enough: float,
+    enough_step: float,
+    iteration: int,
+    growth: float,
+    wait: int,
+    total: Progress,
+    now: Progress,
 ) -> None:
     for r in range(len(island)):
         i = island[r]
         length, error, motion, clear = total.length[i], total.error[i], total.motion[i], not total.crossed[i]
         now.length[r], now.error[r], now.motion[r], now.crossed[r] = length, error, motion, not clear
         worst = max(error, motion)
-        now.done[r] = active[r] and length <= ENOUGH_STEP and worst <= enough and clear
+        now.done[r] = active[r] and length <= enough_step and worst <= enough and clear
         now.tolerable[r] = length <= TOLERABLE_STEP and worst <= DEEPEST and clear
         growing = iteration > 1 and error > growth and error > now.least[r]
         if worst < SHRINKS * now.least[r]:
