@@ -124,7 +124,7 @@ class CrowdDetection(Detection):
         self.passed = NOTHING_PASSED
 
     def _note_passed(self) -> None:
-        """The sides of all passages are known from now on, and follow the rods as they slide along."""
+        """The contacts of all passages stay, also where later iterates are far from them."""
         contacts, count, samples = self.contacts, self.count, self.samples
         edge, crossed = contacts.edge[:count], contacts.crossed[:count] & (contacts.edge[:count, 1] >= 0)
         rows = np.flatnonzero(crossed)
@@ -177,35 +177,30 @@ def crowd_contacts(
         a0, a1, b0, b1 = point(now, i), point(now, after[i]), point(now, j), point(now, after[j])
         reach = radius[i] + radius[j]
         o0, o1, p0, p1 = point(start, i), point(start, after[i]), point(start, j), point(start, after[j])
-        known, side, line = find_key(passed.key, i * n + j), (0.0, 0.0, 0.0), thin[i] and thin[j]
-        if known >= 0:
-            side = point(passed.normal, known)
-        crossed, s, t = False, 0.0, 0.0
+        crossed, s, t, side = False, 0.0, 0.0, (0.0, 0.0, 0.0)
         while next_passage < passing and passages.pair[next_passage] < k:
             next_passage += 1
         if next_passage < passing and passages.pair[next_passage] == k and passages.counts[next_passage]:
             crossed, side = True, point(passages.normal, next_passage)
             s, t = passages.at[next_passage, 0], passages.at[next_passage, 1]
-        points, s2, t2, far = 1, 0.0, 0.0, False
-        if crossed:
-            known = -1
+        points, s2, t2, far, known = 1, 0.0, 0.0, False, -1
         if not crossed:
             s, t = closest_on_segments(a0, a1, b0, b1)
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
             far = dot(w, w) > (reach + margin[i] + margin[j]) ** 2
             if far:
+                known = find_key(passed.key, i * n + j)
                 if known < 0:
                     continue
-                s, t = passed.at[known, 0], passed.at[known, 1]
-            else:
-                known = -1
-                if _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
-                    # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
-                    s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
-                    points = 2 if abs(s2 - s) > _SHORT else 1
+                s, t, side = passed.at[known, 0], passed.at[known, 1], point(passed.normal, known)
+            elif _side_by_side(a0, a1, b0, b1, min(radius[i], radius[j])):
+                # The nearest point would jump from one end of where they lie side by side to the other: there is one at each.
+                s, t, s2, t2 = _ends_of_overlap(a0, a1, b0, b1)
+                points = 2 if abs(s2 - s) > _SHORT else 1
         s0, t0 = closest_on_segments(o0, o1, p0, p1)
-        next_to, sided = find_key(beside.key, i * n + j), False
-        if next_to >= 0 and line and not crossed and not far:
+        next_to = find_key(beside.key, i * n + j) if thin[i] and thin[j] and not (crossed or far) else -1
+        sided = False
+        if next_to >= 0:
             # The two have slid on from where they passed to these edges, unless these were near each other before.
             w0 = minus(blend(o0, o1, s0), blend(p0, p1, t0))
             sided = dot(w0, point(beside.normal, next_to)) > 0.0 or dot(w0, w0) > (APART * reach) ** 2
@@ -221,7 +216,7 @@ def crowd_contacts(
                 if min(apart, length[i] - apart) < 0.5 * math.pi * reach:
                     continue
             w = minus(blend(a0, a1, s), blend(b0, b1, t))
-            if crossed or (far and known >= 0):
+            if crossed or far:
                 normal = side
             else:
                 if points == 2 and dot(w, w) > (reach + margin[i] + margin[j]) ** 2:

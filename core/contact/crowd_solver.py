@@ -111,7 +111,7 @@ class CrowdSolver(ContactSolver):
             # Sides that were learnt on the way may be wrong, and hide a passage: count passages afresh.
             self._swept = False
             self.detection.start_step()
-            self._look(self._coupled)
+        self._look(self._coupled)
         return self._deeper_than(DEEPEST)
 
     def _deeper_than(self, part: float) -> Flags:
@@ -192,9 +192,7 @@ class CrowdSolver(ContactSolver):
         so."""
         count, contacts = self.detection.count, self.detection.contacts
         worst = np.maximum(self._error[:count], self._motion[:count]) > DEEPEST * thicknesses(contacts.arm[:count])
-        sides = self._sides()[worst | contacts.crossed[:count]].ravel()
-        bad = self._active & (self._longest > TOLERABLE_STEP)
-        bad[sides[sides >= 0]] = True
+        bad = self._of(self._sides(), worst | contacts.crossed[:count]) | (self._longest > TOLERABLE_STEP)
         bad &= which & self._active
         few = self._are_few(bad)
         if few and bad.any():
@@ -207,10 +205,7 @@ class CrowdSolver(ContactSolver):
         if not self._lines_meet or self.one_way or not self._coupled.any():
             return False
         violated = self._violated()  # finds contacts anew
-        sides = self._sides()[violated].ravel()
-        bad = np.zeros_like(self._active)
-        bad[sides[sides >= 0]] = True
-        bad &= self._which
+        bad = self._of(self._sides(), violated) & self._which
         if not bad.any() or not self._are_few(bad):
             return False
         pairs = self._pairs()
@@ -266,8 +261,8 @@ class CrowdSolver(ContactSolver):
         self._look(self._coupled)
         while self._couple_more():
             pass
-        sides = self._sides()[self._deeper_than(REOPEN if iteration < self._progress.patience else DEEPEST)].ravel()
-        self._active[sides[sides >= 0]] = True
+        deep = self._deeper_than(REOPEN if iteration < self._progress.patience else DEEPEST)
+        self._active |= self._of(self._sides(), deep)
         self._active &= self._coupled
         self._couple_all()
         return bool(self._active.any())

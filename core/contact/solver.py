@@ -152,7 +152,6 @@ class ContactSolver:
         self._solve(self.most_careful_iterations if careful else self.most_iterations, last)
         if (self.together or not last) and self._coupled.any():
             self._base[:] = samples.start
-            self._look(self._coupled)
             self._fail_with(self._violated())
         self._finish(self._coupled, creep=False)
         if self._ties is not None:
@@ -167,7 +166,8 @@ class ContactSolver:
         return self._surfaces is None
 
     def _violated(self) -> Flags:
-        """(C,) contacts that a step must not leave behind."""
+        """(C,) contacts that a step must not leave behind, of those that coupled rods have where they are now."""
+        self._look(self._coupled)
         return self.detection.contacts.crossed[: self.detection.count]
 
     def linked(self) -> Ints:
@@ -188,6 +188,13 @@ class ContactSolver:
             body = self._surfaces.body
             sides[:, 1] = np.where(body >= 0, self.rods[-1].start + body, sides[:, 1])
         return sides
+
+    def _of(self, sides: Ints, contacts: Flags) -> Flags:
+        """The rods and bodies on the sides (C, 2) of these contacts."""
+        meant = sides[contacts].ravel()
+        out: Flags = np.zeros_like(self._failed)
+        out[meant[meant >= 0]] = True
+        return out
 
     def give_up(self, which: Flags) -> None:
         """After a step that failed: these rods stay where they were (but for what is held), without speed."""
@@ -225,10 +232,7 @@ class ContactSolver:
     def _fail_with(self, contacts: Flags) -> bool:
         """Rods with these contacts fail, and with them all that press on them."""
         sides = self._sides()
-        meant = sides[contacts].ravel()
-        failing = np.zeros_like(self._failed)
-        failing[meant[meant >= 0]] = True
-        failing &= self._which
+        failing = self._of(sides, contacts) & self._which
         if not failing.any():
             return False
         near = (sides[:, 1] >= 0) & (self.detection.contacts.gap[: self.detection.count] < 0.0)
@@ -364,9 +368,7 @@ class ContactSolver:
             if self._fail_with(strangers):
                 self._look(self._looked_at & self._which)
                 return True
-        new = np.zeros_like(self._coupled)
-        meeting = sides[meets].ravel()
-        new[meeting[meeting >= 0]] = True
+        new = self._of(sides, meets)
         spread(new, self.tied)
         new &= self._which & ~self._coupled
         if not new.any():
