@@ -419,9 +419,10 @@ class CarriesBodies(Protocol):
         which rods (R,) `step_carried` steps from now on. `bodies` is the BodyBlock of contact/bodies; the impulses of the
         attachments are added to `impulse` (B, 6)."""
 
-    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
-        """Takes one step with these rods and their bodies, which the air brakes at `body_drag` (1/s). Kinematic bodies are moved
-        later, with all others."""
+    def step_carried(self, h: float, around: Any, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Takes one step of h seconds with these rods, which include all of their assemblies, and their bodies, under the forces of
+        the last `free_steps` and `around` (`Around` of contact/bodies). Kinematic bodies are moved later, with all others.
+        Returns (R,) rods for which that did not work out; the caller takes them and their bodies back."""
 
 
 def takes_stages(block: object, scheme: str) -> bool:

@@ -268,9 +268,7 @@ class Simulation:
         """Removes an attachment to a body for good. Not part of the state."""
         number = whole("attachment", attachment, 0, len(self.scene.attachments) - 1)
         assert self._bodies is not None
-        if not self._bodies.steps.release(number):
-            model = self.scene.entries[self.scene.attachments[number].rod].model
-            raise TendrilError("attachment", attachment, f"rods of the model {model} do not let go of bodies")
+        self._bodies.steps.release(number)
         self._around.let_go(self.scene.attachments[number].rod)
 
     def grow(self, rod: RodId, length: float | None = None, curvature: ArrayLike | None = None) -> None:

@@ -16,7 +16,7 @@ from ..contact.bodies.block import Around
 from ..describe.rotations import are_rotations
 from ..describe.scene import Scene
 from ..errors import Array
-from ..models.protocol import CarriesBodies, Energies, Grows, Work
+from ..models.protocol import Energies, Grows, Work
 from .callbacks import Callbacks
 from .goals import Goals
 from .holds import HoldMotion
@@ -86,7 +86,7 @@ class World:
         self.bodies = self._make_bodies(settings, touching) if scene.bodies else None
         # Without contact its kernels are neither imported nor compiled.
         self.contact = self._make_contact(settings, workers) if touching else None
-        if self.bodies is not None and self.contact is None:
+        if self.bodies is not None:
             self.bodies.steps.hand_over(scene.attachments)
         self._sizes = [block.state_size for block in self.blocks]
         self._sizes += [self.holds.state_size, self.contact.known.state_size if self.contact else 0]
@@ -187,9 +187,6 @@ class World:
             block.free_steps(of.free_steps(number, h, count, settling, of_block))
         if self.bodies is not None and skip is None:  # otherwise the contact solver steps them
             self.bodies.aim()
-            for number, block in enumerate(self.blocks):
-                if not settling and isinstance(block, CarriesBodies):
-                    block.step_carried(of.free_steps(number, h, 1, False, None), of.gravity, drag)
             self.bodies.steps.free_step(h, self._around_bodies(drag, air), place or (lambda _: None), settling)
 
     def exchange(self, h: float) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,6 +171,73 @@ def test_same_bits_after_restore():
     other.restore(state, frame)
     other.step_frame()
     assert np.array_equal(sim.state(), other.state())
+
+
+def with_floor(scene, height):
+    scene.collide(Box((4.0, 4.0, 0.1), position=(0, 0, height - 0.05)))
+    return scene
+
+
+def test_contact_that_does_not_happen_changes_nothing():
+    """Where bodies and rods could touch something but do not, they take the published steps, to the last bit."""
+    bodies = {"velocity": (1.0, 0.5, 0.0), "angular_velocity": (0, 3.0, 2.0)}
+    alone, above = Simulation(hung(**bodies)), Simulation(with_floor(hung(**bodies), -2.0))
+    for _ in range(12):
+        one, other = alone.step_frame(), above.step_frame()
+        assert np.array_equal(one.positions(0), other.positions(0))
+        assert np.array_equal(one.body_rotation(0), other.body_rotation(0))
+        assert other.report.implicit == frozenset()
+
+
+def test_a_body_that_hits_the_floor_takes_implicit_steps_only_then():
+    """A weight swings on its wire down to the lowest point of its path, where it hits a floor."""
+    scene = Scene()
+    rod = scene.add(straight((0, 0, 0), (0.5, 0, 0), 20), "der2008")
+    scene.pin(rod, "start")
+    body = scene.add_body(Body(Sphere(0.02), mass=0.1, position=(0.5, 0, 0), collides=True))
+    scene.attach(rod, "end", body, kind="ball")
+    sim = Simulation(with_floor(scene, -0.5), frame_rate=100)
+    frames = list(sim.frames(2, 50))
+    touching = [frame.body_position(body)[2] < -0.48 + 1e-3 for frame in frames]
+    implicit = [frame.report.implicit == {rod} for frame in frames]
+    assert any(touching)
+    assert touching.index(True) - implicit.index(True) in (0, 1)
+    assert not any(implicit[: implicit.index(True)])
+    assert min(frame.body_position(body)[2] for frame in frames) > -0.4802
+    assert all(frame.report.failures == 0 for frame in frames)
+    x = frames[-1].positions(rod)
+    assert np.linalg.norm(np.diff(x, axis=0), axis=1) == pytest.approx(0.025, rel=1e-3)
+
+
+def test_a_rod_too_stiff_for_explicit_steps_takes_implicit_ones():
+    """A steel pin in segments of a millimetre would need a hundred thousand steps per frame: it and its body fall all the same,
+    by backward Euler, and the report tells."""
+    scene = Scene()
+    rod = scene.add(
+        Rod.from_points(np.linspace((0, 0, 0), (0.02, 0, 0), 21), RADIUS, Material(2e11, 7800.0)), "der2008"
+    )
+    body = scene.add_body(Body(Sphere(0.02), mass=0.1, position=(0.02, 0, 0)))
+    scene.attach(rod, "end", body)
+    *_, frame = Simulation(scene, frame_rate=24, substeps=4).frames(1, 4)
+    assert frame.report.implicit == {rod}
+    assert frame.report.failures == 0
+    t = frame.time
+    assert frame.body_position(body)[2] == pytest.approx(-0.5 * 9.81 * t * (t + 1.0 / 96.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["ball", "swivel", "weld"])
+def test_a_body_that_is_let_go_of_falls_freely(kind):
+    scene = hung()
+    scene.attachments[0] = replace(scene.attachments[0], kind=kind)
+    sim = Simulation(scene)
+    *_, start = sim.frames(1, 4)
+    assert start.report.implicit == frozenset()
+    sim.detach(0)
+    *_, frame = sim.frames(5, 10)
+    t = frame.time - start.time
+    fall = t * start.body_velocity(0)[2] - 0.5 * 9.81 * t * (t + 1.0 / 96.0)  # backward Euler
+    assert frame.body_position(0)[2] - start.body_position(0)[2] == pytest.approx(fall, rel=1e-6)
+    assert np.linalg.norm(frame.positions(0)[-1]) < 0.51
 
 
 @pytest.mark.parametrize("why", ["damped", "ball inside", "two bodies side by side"])

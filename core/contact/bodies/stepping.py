@@ -91,8 +91,10 @@ class BodySteps:
         self._elsewhere = np.zeros(self.assemblies.number, dtype=np.bool_)
 
     def hand_over(self, attachments: Sequence[Attachment]) -> None:
-        """Assemblies whose rods are all of one block which knows how to step bodies by itself, as published, are left to it, but
-        for looking for rest."""
+        """Assemblies whose rods are all of one block which knows how to step bodies by itself, as published, are left to it where
+        they touch nothing and are not taken to rest."""
+        self._attachments = attachments
+        self._elsewhere[:] = False
         for number, block in enumerate(self._blocks):
             if not isinstance(block, CarriesBodies):
                 continue
@@ -102,21 +104,22 @@ class BodySteps:
             theirs = [
                 (int(self.places.rod[k]), one)
                 for k, one in enumerate(attachments)
-                if self.places.block[k] == number and not foreign[self.assemblies.of_tie[k]]
+                if self.places.block[k] == number
+                and self.ties.conditions[k]
+                and not foreign[self.assemblies.of_tie[k]]
             ]
             carried = block.carry(theirs, self._bodies, self.impulse)
             self._elsewhere[self.assemblies.of_rod[number][carried]] = True
 
-    def release(self, tie: int) -> bool:
-        """Lets go of an attachment. False if it is stepped elsewhere."""
-        if self._elsewhere[self.assemblies.of_tie[tie]]:
-            return False
+    def release(self, tie: int) -> None:
+        """Lets go of an attachment."""
         self.ties.conditions[tie], self.unused[tie], self.forces[tie] = 0, 1.0, 0.0
         self._bodies.state.a[self.ties.body[tie]] = 0.0
         block = self._blocks[self.places.block[tie]]
         if takes_stages(block, self._scheme.name):
             self._more(self.places.block[tie]).forget_acceleration(int(self.places.rod[tie]))
-        return True
+        if self._elsewhere.any():
+            self.hand_over(self._attachments)
 
     def elsewhere(self) -> Flags:
         """Which bodies are stepped by the block of their rods."""
@@ -133,12 +136,26 @@ class BodySteps:
     def try_step(self, which: Flags, h: float, around: Around) -> Flags:
         """Moves assemblies by h, as `free_step` does. Returns those for which that did not work out; they are where they were."""
         self._around, self._calm = around, False
-        return self._try(which, h) if which.any() else which
+        rest = which & ~self._step_elsewhere(which, h)
+        return self._try(rest, h) if rest.any() else rest
+
+    def _step_elsewhere(self, which: Flags, h: float) -> Flags:
+        """Steps of the assemblies among these that blocks step by themselves. Returns those for which that worked out."""
+        done = which & self._elsewhere
+        if not done.any():
+            return done
+        for numbers, block in zip(self.assemblies.of_rod, self._blocks, strict=False):
+            if isinstance(block, CarriesBodies):
+                failed = block.step_carried(h, self._around, np.flatnonzero((numbers >= 0) & done[numbers]))
+                done[numbers[failed]] = False
+        return done
 
     def free_step(self, h: float, around: Around, place: Place, calm: bool) -> None:
         """Moves all bodies by h, and the rods attached to them, whose forces and holds are known. With `calm` by backward Euler."""
-        everything = ~self._elsewhere | calm
         self._around, self._place, self._calm = around, place, calm
+        everything = np.ones_like(self._elsewhere)
+        if not calm:
+            everything &= ~self._step_elsewhere(everything, h)
         spin = np.zeros(self.assemblies.number)
         turning = np.where(self._bodies.kinematic, 0.0, np.linalg.norm(self._bodies.state.w, axis=1))
         np.maximum.at(spin, self.assemblies.of_body, turning)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....compile.workers import Workers
-from ....contact.bodies.block import BodyBlock
+from ....contact.bodies.block import Around, BodyBlock
 from ....contact.bodies.explicit import begin_bodies, end_bodies
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
@@ -190,25 +190,23 @@ class CordeBlock:
     def carry(self, attachments: Sequence[tuple[int, Attachment]], bodies: BodyBlock, impulse: Array) -> Flags:
         """Registers nets attached to bodies for `step_carried`, and returns them (R,). `attachments` come with the index of
         their net, and include all attachments of their bodies; their impulses on the bodies are added to `impulse` (B, 6)."""
-        carrying = np.zeros(self._nets, dtype=np.bool_)
+        carrying, self._carried = np.zeros(self._nets, dtype=np.bool_), None
         if attachments:
             self._carried = carry(self.arrays, self._graph, self._entries, attachments, bodies, impulse)
             self._bodies = bodies
             carrying[self._carried.net] = True
         return carrying
 
-    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
-        """Advances the nets and bodies registered by `carry` by one step. Kinematic bodies are restored, because the
-        simulation moves them."""
-        if self._carried is None:
-            return
-        self._set_forces(steps)
-        bodies = self._carried.bodies
-        before = begin_bodies(bodies, self._bodies, gravity, steps.wind, body_drag)
-        step_carried_cordes(
-            self.arrays, self._attempt, self._carried, before, steps.h, 0, len(self._carried.net_of) - 1
-        )
-        end_bodies(bodies, before)
+    def step_carried(self, h: float, around: Around, chosen: Ints) -> Flags:
+        """Advances chosen nets and their bodies, all registered by `carry`, by one step. Kinematic bodies are restored, because
+        the simulation moves them."""
+        if self._carried is not None and len(chosen):
+            bodies, c = self._carried.bodies, self._carried
+            before = begin_bodies(bodies, self._bodies, around.gravity, around.wind, around.drag)
+            for a in np.flatnonzero(np.isin(c.net[c.net_of[:-1]], chosen)):
+                step_carried_cordes(self.arrays, self._attempt, c, before, h, a, a + 1)
+            end_bodies(bodies, before)
+        return self._none
 
     def solve(self, generalized: Array) -> None:
         """The matrix of an explicit step is the mass matrix."""

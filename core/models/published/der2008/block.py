@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....compile.workers import Workers
-from ....contact.bodies.block import BodyBlock
+from ....contact.bodies.block import Around, BodyBlock
 from ....contact.bodies.explicit import begin_bodies, end_bodies, groups_of
 from ....describe.attachment import Attachment
 from ....describe.scene import Entry, Hold
@@ -87,7 +87,7 @@ class Der2008Block(RodBlock):
         the rods for which this is possible. `attachments` come with the index of their rod, and include all attachments of
         their bodies."""
         b, entries = self.arrays, self._entries
-        meant = []
+        self._carrying[:], self._carried, meant = False, None, []
         for rods, _ in groups_of(len(entries), bodies, attachments):
             own = [(rod, one) for rod, one in attachments if rod in rods]
             if can_carry(entries, own, b.rods.held[:, 0], b.rods.start):
@@ -106,19 +106,23 @@ class Der2008Block(RodBlock):
         b.forces.wind[:] = steps.wind
         b.forces.drag_rate[:] = steps.drag_rate
 
-    def step_carried(self, steps: FreeSteps, gravity: Array, body_drag: float) -> None:
-        """Advances the rods and bodies registered by `carry` by one step. Kinematic bodies are restored, because the
-        simulation moves them."""
-        if self._carried is None:
-            return
-        b, bodies, block = self._held, self._carried.bodies, self._body_block
-        self._set_forces(b, steps)
-        self._h = steps.h
-        step = Step(steps.h, 1, BACKWARD_EULER, steps.air_density, self._projection, 0, 0)
-        before = begin_bodies(bodies, block, gravity, steps.wind, body_drag)
-        count = len(self._carried.assemblies.rods) - 1
-        step_assemblies(b, self._held_chain, self._nodes, self._motion, self._carried, step, before, 0, count)
+    def step_carried(self, h: float, around: Around, chosen: Ints) -> Flags:
+        """Advances chosen rods and their bodies, all registered by `carry`, by one step. Kinematic bodies are restored, because the
+        simulation moves them. Returns (R,) rods for which that did not work out; these and their bodies are where they were."""
+        failed, carried = np.zeros(self._rods, dtype=np.bool_), self._carried
+        if carried is None or not len(chosen):
+            return failed
+        bodies, block = carried.bodies, self._body_block
+        self._h = h
+        step = Step(h, 1, BACKWARD_EULER, around.air_density, self._projection, 0, 0)
+        before = begin_bodies(bodies, block, around.gravity, around.wind, around.drag)
+        skip = ~failed
+        skip[chosen] = False
+        step_assemblies(
+            self._held, self._held_chain, self._nodes, self._motion, carried, step, before, skip, failed
+        )
         end_bodies(bodies, before)
+        return failed
 
     def _step_explicitly(self, h: float, count: int, air_density: float, skip: Flags) -> None:
         """With zero steps it only measures."""

@@ -14,7 +14,7 @@ import math
 
 from ....compile.jit import kernel, part
 from ....contact.bodies.explicit import fly, lead, straighten, to_world, turn_since
-from ....errors import Array
+from ....errors import Array, Flags
 from ....forces.air import cylinder_drag
 from ....maths.geometry.frames import dot
 from ....maths.geometry.rows import get, put
@@ -22,7 +22,7 @@ from ....maths.linalg.dense import factor_dense, half_solve
 from ...elastic.arrays import Step
 from ...elastic.rods import RodArrays, Rods
 from ...held_frames import place_frames
-from ...report import FAILURES, HALVINGS, ITERATIONS, RESIDUAL
+from ...report import HALVINGS, ITERATIONS, RESIDUAL
 from .arrays import Chain, Motion, Nodes
 from .carried import Carried
 from .carried_bodies import add_vertex, body_metric, frame_stiffness, frame_torque
@@ -45,12 +45,17 @@ from .stepping import (
 
 @kernel
 def step_assemblies(
-    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, first: int, last: int
+    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, skip: Flags, failed: Flags
 ) -> None:
-    """One step of assemblies first ... last - 1. An assembly that can't be stepped keeps its positions, with zero velocity."""
-    for a in range(first, last):
-        if not _step_assembly(b, chain, nodes, m, c, step, a):
-            _give_up(b, c, before, a)
+    """One step of all assemblies but those of rods to skip (R,). Rods and bodies of one that can't be stepped stay as they were,
+    and its rods are written to `failed` (R,)."""
+    of = c.assemblies
+    for a in range(len(of.rods) - 1):
+        if skip[of.rod[of.rods[a]]] or _step_assembly(b, chain, nodes, m, c, step, a):
+            continue
+        _restore_bodies(c, before, a)
+        for k in range(of.rods[a], of.rods[a + 1]):
+            failed[of.rod[k]] = True
 
 
 @kernel
@@ -133,23 +138,16 @@ def _step_assembly(b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carri
 
 
 @part
-def _give_up(b: RodArrays, c: Carried, before: Array, a: int) -> None:
-    """Restores the bodies, and sets all velocities to zero."""
+def _restore_bodies(c: Carried, before: Array, a: int) -> None:
+    """To where the step began; the state of rods is only written when a step has worked out."""
     of, bodies = c.assemblies, c.bodies
     for n in range(of.bodies[a], of.bodies[a + 1]):
         k = of.body[n]
         for i in range(3):
             bodies.x[k, i] = before[k, i]
-            bodies.v[k, i], bodies.w[k, i] = 0.0, 0.0
+            bodies.v[k, i], bodies.w[k, i] = before[k, 12 + i], before[k, 15 + i]
             for j in range(3):
                 bodies.rotation[k, i, j] = before[k, 3 + 3 * i + j]
-    _set_holds(b, c, a)
-    for n in range(of.rods[a], of.rods[a + 1]):
-        r = of.rod[n]
-        b.log.report[r, FAILURES] += 1.0
-        for i in range(b.rods.start[r], b.rods.start[r + 1]):
-            for s in range(4):
-                b.state.v[i, s], b.state.a[i, s] = 0.0, 0.0
 
 
 @part
