@@ -45,8 +45,6 @@ class ModelRecord:
     growth: bool = False  # `Simulation.grow`; the block has the capability `Grows`
     # Tension of edges: axial stiffness times stretch; measured by the block (capability `MeasuresStrains`); or not known.
     tension: Literal["stretch", "block", "unknown"] = "stretch"
-    # Attached bodies: one Newton system for rods and bodies; or small explicit steps inside the block, without contact.
-    bodies: Literal["monolithic", "explicit"] = "monolithic"
     attachment_samples: bool = False  # the block itself resolves the rod near attached bodies: `Entry.tied`
     contact_samples: bool = False  # the block takes `touching`: it has more sample points where contact is possible
     contact_solvers: tuple[str, ...] = ("coulomb",)

@@ -106,7 +106,6 @@ MODELS = (
         constants=True,
         alteration=False,
         tension="block",
-        bodies="explicit",
     ),
 )
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..describe.model import model_names, model_record
-from ..describe.scene import Scene
-from ..errors import TendrilError
 from ..models.protocol import Work
 from .stepper import Stepper
 from .world import World
@@ -20,7 +17,6 @@ def settle(
     world: World, stepper: Stepper, frame_rate: float, time: float, stable: bool, still: float, most_steps: int
 ) -> bool:
     """See `Simulation.settle`. Holds stay where they are."""
-    _check_models(world.scene)
     entries = world.scene.entries
     size = max((entry.rod.length for entry in entries), default=1.0)
     springy = max((float(entry.rod.bend.max()) / entry.rod.length for entry in entries), default=0.0)
@@ -41,15 +37,6 @@ def settle(
             world.restore(found)
             return True
     return False
-
-
-def _check_models(scene: Scene) -> None:
-    for one in scene.attachments:
-        model = scene.entries[one.rod].model
-        if model_record(model).bodies == "explicit":
-            others = model_names(lambda record: record.bodies == "monolithic" and record.nets)
-            cure = f"the model {model} can't settle with bodies attached: choose one of {others}"
-            raise TendrilError("rod", one.rod, cure)
 
 
 def _come_to_rest(world: World, stepper: Stepper, h: float, time: float, still: float, most_steps: int) -> bool:

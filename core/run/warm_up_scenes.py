@@ -34,12 +34,10 @@ def simulations(record: ModelRecord, contact: bool, bodies: bool) -> Iterator[Si
     bodies."""
     from .simulation import Simulation  # late: it imports numba
 
-    if contact and record.bodies == "explicit":
-        bodies = False  # such models have bodies or contact, not both
     yield Simulation(small_scene(record, contact, bodies), 24.0, substeps=2, threads=1)
     if contact:  # many rods have a solver of their own
         yield Simulation(crowd(record), 24.0, substeps=2, threads=1)
-    if bodies and record.bodies == "monolithic":
+    if bodies:
         scene = small_scene(record, contact, bodies)
         yield Simulation(scene, 24.0, substeps=2, threads=1, engine=StillBodies(scene))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile.workers import Workers
-from ..contact.bodies.attached import check_explicit, softened
+from ..contact.bodies.attached import softened
 from ..contact.bodies.block import Around
 from ..describe.rotations import are_rotations
 from ..describe.scene import Scene
@@ -83,7 +83,7 @@ class World:
         self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places, goals)
         self.growing: dict[int, Grows] = {}  # blocks with rods whose length changes through the next frame
         self.work = Work()  # since the last frame was returned
-        self.bodies = self._make_bodies(settings, touching) if scene.bodies else None
+        self.bodies = self._make_bodies(settings) if scene.bodies else None
         # Without contact its kernels are neither imported nor compiled.
         self.contact = self._make_contact(settings, workers) if touching else None
         if self.bodies is not None:
@@ -102,10 +102,9 @@ class World:
 
         return balance_rods(self)
 
-    def _make_bodies(self, settings: Settings, touching: bool) -> SimulatedBodies:
+    def _make_bodies(self, settings: Settings) -> SimulatedBodies:
         from ..contact.bodies.simulated import SimulatedBodies
 
-        check_explicit(self.scene, touching)
         return SimulatedBodies(
             self.scene, self.blocks, self.rods.rods, settings.integrator, settings.tolerance, settings.engine
         )

@@ -1,8 +1,8 @@
 """Helical perversion: a spring that is straightened and released becomes two helices of opposite handedness.
 
 The spring is a ribbon wound to a right-handed helix. Its ends are pulled apart and one is rotated back by all coils, which
-removes the windings: it becomes straight and flat. Then the ends are brought together again: one half winds to the right, the
-other to the left, with a perversion between them.
+removes the windings: it becomes straight and flat. Then the ends are brought together again: one half winds to the left, the
+other to the right, with a perversion in the middle.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ COILS, RADIUS, PITCH = 6, 1.0, 0.1  # number of coils; m; m: the natural shape
 SEGMENTS = 28 * COILS
 RIBBON = Stiffness(1e5, 1.0, 6.0, 0.8, mass_per_length=1.0, inertia_per_length=1e-2)  # bends easily towards its axis
 HALF_AXES = (0.03, 0.09)  # m, as drawn
-DRAG = 0.2  # 1/s
-PULL, UNWIND, RELEASE, REST = 60.0, 60.0, 600.0, 100.0  # s, durations of the phases
+# 1/s. The middle must turn by all windings of a half. If it is held up, tangents turn backwards, the spring slips by a turn, and
+# the halves become unequal: at ten times the drag the perversion is at 0.67.
+DRAG = 0.02
+PULL, UNWIND, RELEASE, REST = 60.0, 60.0, 600.0, 60.0  # s, durations of the phases
 FLAT, RELEASED = 0.9999, 0.5  # distance of the ends relative to the length
 FRAMES = 4  # per second
 MODEL = "der2008"
@@ -100,8 +102,11 @@ def run() -> Outcome:
     natural, flat, half = (spring.at(t) for t in (0.0, PULL + UNWIND, PULL + UNWIND + 0.5 * RELEASE))
     last = spring.frames[-1]
     drawn, straight, ended = (windings(frame.positions(0)) for frame in (natural, flat, last))
+    held = round((PULL + UNWIND) * FRAMES)
     turn = int(np.argmax(np.abs(ended)))  # the perversion: the windings change their handedness
-    first, second, middle = ended[turn], ended[-1] - ended[turn], ended[SEGMENTS // 2]
+    beside = SEGMENTS // 25  # half of the length of the perversion itself, in which the windings jump by half a turn
+    left, right = float(ended[turn - beside]), float(ended[-1] - ended[turn + beside])
+    forwards = min(float((np.diff(f.positions(0), axis=0)[:, 0]).min()) for f in spring.frames[held:])
     per_coil = np.sign(np.round(np.diff(ended[:: SEGMENTS // (2 * COILS)]), 1))  # per half coil
     changes = int(np.count_nonzero(np.diff(per_coil[per_coil != 0.0])))
     stretch = max(
@@ -111,14 +116,12 @@ def run() -> Outcome:
     numbers = [
         Number.near("windings of the natural shape", float(drawn[-1]), float(COILS), 0.01, "turns"),
         Number.between("windings when straightened", abs(float(straight[-1])), 0.0, 1.5, "turns"),
-        Number.between("windings of the first half", float(middle), 1.0, math.inf, "turns", "right-handed"),
-        Number.between(
-            "windings of the second half", float(ended[-1] - middle), -math.inf, -0.5, "turns", "left-handed"
-        ),
-        Number.between("windings before the perversion", float(first), 1.5, math.inf, "turns"),
-        Number.between("windings after the perversion", float(second), -math.inf, -1.5, "turns"),
+        Number.between("windings before the perversion", left, -math.inf, -1.8, "turns", "left-handed"),
+        Number.between("windings after the perversion", right, 1.8, math.inf, "turns", "right-handed"),
+        Number.near("their ratio", -left / right, 1.0, 0.05, says="mirror images"),
         Number.equal("changes of handedness", changes, 1, says="one perversion"),
-        Number.between("relative position of the perversion", turn / SEGMENTS, 0.25, 0.75, says="not at an end"),
+        Number.between("relative position of the perversion", turn / SEGMENTS, 0.47, 0.53, says="in the middle"),
+        Number.between("least advance of an edge along the axis", forwards, 0.0, math.inf, "m", "it never slips by a turn"),
         Number.between("largest stretch of an edge", stretch, 0.0, 1e-8, says="inextensible"),
     ]
     moments = [
@@ -148,6 +151,9 @@ def run() -> Outcome:
     )
     caption = (
         "From its natural shape a spring is pulled until it is a flat, straight ribbon. Brought together again with ends that "
-        "don't turn, it forms two helices of opposite hands, joined by a persistent perversion: not its natural shape."
+        "don't turn, it forms two helices of opposite hands, joined by a persistent perversion in the middle: not its natural "
+        f"shape. {COILS} coils of radius {RADIUS:g} m and pitch {PITCH:g} m, EI = {RIBBON.bend_1:g} and {RIBBON.bend_2:g} N m², "
+        f"GJ = {RIBBON.twist:g} N m², {RIBBON.mass_per_length:g} kg/m, released from {FLAT:g} to {RELEASED:g} of the length in "
+        f"{RELEASE:g} s."
     )
     return Outcome(numbers, moments, [plot], Camera((0.1, -1.0, 0.25)), columns=2, caption=caption)

@@ -115,22 +115,73 @@ def test_it_moves_as_an_implicit_net_does() -> None:
     assert apart(one) < 1e-6
 
 
-def test_what_it_cannot_do_is_refused() -> None:
-    def scene_with(**settings) -> Scene:
-        scene = Scene(**settings)
-        rod = scene.add(line((0.0, 0.0, 0.0), (0.0, 0.0, -0.3)), "corde")
-        scene.attach(rod, "end", scene.add_body(Body(Sphere(0.05), mass=1.0, position=(0.0, 0.0, -0.3))))
-        return scene
+def hanging(model: str, floor: float | None = None) -> tuple[Simulation, int]:
+    """A ball at the end of a rod that begins level and falls, onto a floor if there is one."""
+    scene = Scene()
+    rod = scene.add(line((0.0, 0.0, 0.0), (0.3, 0.0, 0.0)), model)
+    scene.pin(rod, "start")
+    ball = Body(Sphere(0.05), mass=0.1, position=(0.3, 0.0, 0.0), collides=floor is not None)
+    body = scene.add_body(ball)
+    scene.attach(rod, "end", body)
+    if floor is not None:
+        scene.collide(Plane((0.0, 0.0, floor)))
+    return Simulation(scene, 48.0, substeps=4), body
 
-    with pytest.raises(TendrilError, match="contact"):
-        Simulation(scene_with(rod_contact=True))
-    grounded = scene_with()
-    grounded.collide(Plane())
-    with pytest.raises(TendrilError, match="contact"):
-        Simulation(grounded)
-    mixed = scene_with()
-    mixed.attach(mixed.add(line((0.1, 0.0, -0.3), (0.4, 0.0, -0.3))), "start", 0)
-    with pytest.raises(TendrilError, match="other model"):
-        Simulation(mixed)
-    with pytest.raises(TendrilError, match="settle"):
-        Simulation(scene_with()).settle()
+
+def test_contact_that_does_not_happen_changes_nothing() -> None:
+    (one, body), (other, _) = hanging("corde"), hanging("corde", -3.0)
+    for _ in range(6):
+        a, b = one.step_frame(), other.step_frame()
+        assert np.array_equal(a.positions(0), b.positions(0))
+        assert np.array_equal(a.body_position(body), b.body_position(body))
+        assert b.report.implicit == frozenset()
+
+
+def test_a_body_on_a_net_falls_on_a_floor() -> None:
+    """While it touches it the steps are implicit, and it moves as with `net`."""
+    (one, body), (other, _) = hanging("corde", -0.25), hanging("net", -0.25)
+    start = one.energies().total
+    for _ in range(24):
+        a, b = one.step_frame(), other.step_frame()
+        assert a.report.failures == 0
+        assert a.body_position(body)[2] > -0.2002
+        assert a.report.energies.total < start + 1e-4
+    assert a.report.implicit == {0}
+    assert a.body_position(body)[2] == pytest.approx(-0.2, abs=2e-4)
+    assert np.linalg.norm(a.body_position(body) - b.body_position(body)) < 5e-3
+    assert apart(one) < 1e-6
+
+
+def test_rest_with_bodies_is_that_of_an_implicit_net() -> None:
+    (one, body), (other, _) = hanging("corde"), hanging("net")
+    assert one.settle()
+    assert other.settle()
+    assert one.current().body_position(body) == pytest.approx(other.current().body_position(body), abs=1e-6)
+
+
+def test_rods_of_another_model_on_the_same_body_are_solved_together() -> None:
+    def linked(model: str) -> Simulation:
+        simulation, body = hanging(model)
+        scene = simulation.scene
+        scene.attach(scene.add(line((0.3, 0.0, 0.0), (0.3, 0.0, -0.3)), "der"), "start", body)
+        return Simulation(scene, 48.0, substeps=16, integrator="backward euler")
+
+    one, other = linked("corde"), linked("net")
+    for _ in range(12):
+        a, b = one.step_frame(), other.step_frame()
+        assert a.report.failures == 0
+        assert np.linalg.norm(a.body_position(0) - b.body_position(0)) < 2e-3
+    assert a.report.implicit == {0}
+
+
+def test_a_net_lets_go_of_a_body() -> None:
+    sim, body = hanging("corde")
+    for _ in range(4):
+        sim.step_frame()
+    sim.detach(0)
+    start = sim.current()
+    for _ in range(4):
+        frame = sim.step_frame()
+    t = 4 / 48.0
+    fall = t * start.body_velocity(body)[2] - 0.5 * 9.81 * t * t
+    assert frame.body_position(body)[2] - start.body_position(body)[2] == pytest.approx(fall, rel=0.05)

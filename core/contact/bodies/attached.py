@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...describe.attachment import Attachment
-from ...describe.model import model_names, model_record
+from ...describe.model import model_record
 from ...describe.scene import Entry, Scene
-from ...errors import Array, TendrilError
+from ...errors import Array
 from ...maths.geometry.frames import transport, turn
 from ...models.protocol import EdgeDirectors, IterateDirectors, ModelBlock, edge_rows, takes_stages
 from .block import BodyBlock
@@ -151,24 +151,6 @@ def softened(scene: Scene) -> list[Entry]:
             twist[one.edge] *= 0.5
         entries[one.rod] = replace(entry, rod=replace(rod, bend=bend, twist_stiffness=twist))
     return entries
-
-
-def check_explicit(scene: Scene, can_touch: bool) -> None:
-    """Rods of models with explicit bodies (`corde`) are stepped with them in many small steps, in which others have no part."""
-    models: dict[int, set[str]] = {}
-    for one in scene.attachments:
-        models.setdefault(one.body, set()).add(scene.entries[one.rod].model)
-    for one in scene.attachments:
-        model = scene.entries[one.rod].model
-        if model_record(model).bodies != "explicit":
-            continue
-        others = model_names(lambda record: record.bodies == "monolithic" and record.nets)
-        if can_touch:
-            cure = f"the model {model} has no contact when bodies are attached: choose one of {others}"
-            raise TendrilError("rod", one.rod, cure)
-        if len(models[one.body]) > 1 and not scene.bodies[one.body].kinematic:
-            cure = f"the model {model} shares bodies with no other model: choose one of {others}"
-            raise TendrilError("rod", one.rod, cure)
 
 
 class Edges:
