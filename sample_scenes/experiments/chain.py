@@ -159,7 +159,11 @@ def run(model: str = "der") -> Outcome:
             Series(times[1], control.elastic[hanging:], "closed links", "-", RED),
         ],
     )
-    return Outcome(numbers, moments, [plot], Camera((0.25, -1.0, 0.3)), columns=2)
+    caption = (
+        f"{LINKS} links of wire, radius 1 m and {RADIUS:g} m, EI = GJ = {STIFFNESS.bend_1:g} N m², open by {OPENING:g} rad, hang "
+        f"and are pulled apart at {SPEED:g} m/s: one opens and slips off, and the chain recoils. Closed links stay linked."
+    )
+    return Outcome(numbers, moments, [plot], Camera((0.25, -1.0, 0.3)), columns=2, caption=caption)
 
 
 def _together(linked: Array) -> int:

@@ -95,7 +95,11 @@ def run(model: str = "der") -> Outcome:
         ],
     )
     energy = Plot("Energy", "time (s)", "J", [Series(times, energies, "", "-", RED)])
-    return Outcome(numbers, moments, [path, energy], Camera((0.12, -1.0, 0.3)), columns=2)
+    caption = (
+        f"A rod of {LENGTH:g} m, radius {RADIUS:g} m, {SEGMENTS} segments, E = {YOUNG:g} Pa and G = {SHEAR:g} Pa, falls from "
+        f"{HEIGHT:g} m on three cylinders (friction {FRICTION:g}) in steps of {1e3 * STEP:g} ms, bounces, and comes to rest on all."
+    )
+    return Outcome(numbers, moments, [path, energy], Camera((0.12, -1.0, 0.3)), columns=2, caption=caption)
 
 
 def _first(flags: NDArray[np.bool_]) -> int:

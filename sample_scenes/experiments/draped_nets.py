@@ -64,4 +64,8 @@ def run() -> Outcome:
         for k in (len(frames) // 3, -1):
             solids = [*(Solid(sphere) for sphere in SPHERES), Solid(Plane((0.0, 0.0, GROUND)))]
             moments.append(Moment(f"{frames[k].time:.2f} s, {name}", tubes(frames[k], 0, net, colour, 0.012), solids))
-    return Outcome(numbers, moments, [], Camera((0.5, -1.0, 0.6)), columns=2)
+    caption = (
+        f"Nets of {WIDTH:g} m with {NETS['coarse'][0]} and {NETS['dense'][0]} knots on a side, strands of radius {RADIUS:g} m, "
+        f"E = {MATERIAL.young_modulus:g} Pa, fall on two spheres and the ground, and touch these and themselves."
+    )
+    return Outcome(numbers, moments, [], Camera((0.5, -1.0, 0.6)), columns=2, caption=caption)

@@ -92,6 +92,14 @@ def run() -> Outcome:
             Series(np.log10(alphas), np.log10([PAPER[a][0] for a in PAPER]), "paper", "o--"),
         ],
     )  # fmt: skip
+    caption = (
+        f"A ribbon is shaken for {SECONDS:g} s in steps of {1e3 * STEP:g} ms, friction γ_t = {GAMMA_T:g} and γ_r = {GAMMA_R:g}: "
+        "substeps of its frames with which no step is halved, over the scale α of their inertia."
+    )
     return Outcome(
-        numbers, [Moment("α = 0.01", tubes(sim.current(), 0, net, radius=0.06))], [plot], Camera((0.4, -1.0, 0.2))
+        numbers,
+        [Moment("α = 0.01", tubes(sim.current(), 0, net, radius=0.06))],
+        [plot],
+        Camera((0.4, -1.0, 0.2)),
+        caption=caption,
     )

@@ -162,4 +162,8 @@ def run() -> Outcome:
         [Series(results[s].tip_deviation[:, 0], results[s].tip_deviation[:, 1], s.name, "-", c)
          for s, c in ((STYLISED, RED), (SMOOTH, ORANGE), (CURLY, VIOLET))],
     )  # fmt: skip
-    return Outcome(numbers, moments, [plot], Camera((0.3, -1.0, 0.25)), columns=3)
+    caption = (
+        f"Clothoids on a head that turns by ±{math.degrees(SWAY):g}° in {PERIOD:g} s after {SHAKES:g} s of rest, friction "
+        f"{FRICTION:g} with the head and each other, {SUBSTEPS} steps a frame. Curls move as a bulk, because they touch."
+    )
+    return Outcome(numbers, moments, [plot], Camera((0.3, -1.0, 0.25)), columns=3, caption=caption)

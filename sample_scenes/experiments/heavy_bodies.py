@@ -93,4 +93,8 @@ def run() -> Outcome:
         "The bodies", "s", "m",
         [Series([f.time for f in frames], heights[k], f"{MASSES[k]:g} kg", "-", (ORANGE, RED)[k]) for k in range(2)],
     )  # fmt: skip
-    return Outcome(numbers, moments, [plot], Camera((0.5, -1.0, 0.4)), columns=4)
+    caption = (
+        f"Two trusses of {LENGTH:g} m and {CELLS} cells carry boxes of {MASSES[0]:g} and {MASSES[1]:g} kg that fall on them from "
+        f"{FALL:g} m. They bounce, and the heavier box sinks deeper."
+    )
+    return Outcome(numbers, moments, [plot], Camera((0.5, -1.0, 0.4)), columns=4, caption=caption)

@@ -121,7 +121,9 @@ def run() -> Outcome:
         Number.near("their ratio", -left / right, 1.0, 0.05, says="mirror images"),
         Number.equal("changes of handedness", changes, 1, says="one perversion"),
         Number.between("relative position of the perversion", turn / SEGMENTS, 0.47, 0.53, says="in the middle"),
-        Number.between("least advance of an edge along the axis", forwards, 0.0, math.inf, "m", "it never slips by a turn"),
+        Number.between(
+            "least advance of an edge along the axis", forwards, 0.0, math.inf, "m", "it never slips by a turn"
+        ),
         Number.between("largest stretch of an edge", stretch, 0.0, 1e-8, says="inextensible"),
     ]
     moments = [

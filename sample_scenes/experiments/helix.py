@@ -161,7 +161,11 @@ def run() -> Outcome:
     moments = [
         Moment(f"{frames[k].time:.1f} s", [Tube.of(frames[k], 0, rod, radius=RADIUS)]) for k in drawn
     ]  # fmt: skip
-    return Outcome(numbers, moments, plots, Camera((0.5, -1.0, 0.2)), columns=3)
+    caption = (
+        f"A helix of {SEGMENTS} segments, E = {YOUNG:g} Pa, falls in {FRAMES} steps of {1e3 * STEP:g} ms: in compact coordinates, "
+        "and in Cartesian coordinates and quaternions with multipliers or penalties for length and alignment."
+    )
+    return Outcome(numbers, moments, plots, Camera((0.5, -1.0, 0.2)), columns=3, caption=caption)
 
 
 def _early(one: History, other: History) -> float:

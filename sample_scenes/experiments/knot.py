@@ -127,7 +127,11 @@ def outcome_of(rod: Rod, frames: list[Frame], seconds: float, model: str) -> Out
         "m",
         [Series([pull(t) for t in times[weak:]], LENGTH - spans[weak:], "", "-", RED)],
     )
-    return Outcome(numbers, moments, [growth, force], Camera(), columns=3)
+    caption = (
+        f"A rod of {LENGTH:g} m, radius {RADIUS:g} m, {SEGMENTS} segments, E = G = {MODULUS:g} Pa, friction {FRICTION:g}, is drawn "
+        f"tight by {WEAK:g} to {STRONG:,.0f} N in steps of {1e3 * STEP:g} ms: a trefoil throughout, and at rest under both forces."
+    )
+    return Outcome(numbers, moments, [growth, force], Camera(), columns=3, caption=caption)
 
 
 def _when(force: float) -> float:

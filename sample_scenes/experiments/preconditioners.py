@@ -154,7 +154,13 @@ def run() -> Outcome:
             Series([1e-6 * e for e in MODULI], counts, name, "o-", COLOURS[name]) for name, counts in by_modulus.items()
         ], "xy"),
     ]  # fmt: skip
-    return Outcome(numbers, [_moment(0), _moment(20), _moment(60)], plots, Camera((0.5, -1.0, 0.2)), columns=3)
+    caption = (
+        f"Conjugate gradients in steps of {1e3 * STEP:g} ms of a compact helix: how many iterations a Newton step takes by "
+        f"preconditioner, for {SIZES[0]} to {SIZES[-1]} segments and moduli from {MODULI[0]:g} to {MODULI[-1]:g} Pa."
+    )
+    return Outcome(
+        numbers, [_moment(0), _moment(20), _moment(60)], plots, Camera((0.5, -1.0, 0.2)), columns=3, caption=caption
+    )
 
 
 def _moment(steps: int) -> Moment:

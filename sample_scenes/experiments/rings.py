@@ -65,11 +65,16 @@ def run() -> Outcome:
     ]
     times = [frame.time for frame in frames]
     sway = [float(frame.positions(RINGS - 1)[:, 0].mean()) for frame in frames]
+    caption = (
+        f"{RINGS} elastic rings of radius {SIZE:g} m and thickness {RADIUS:g} m, E = {MATERIAL.young_modulus:g} Pa, are linked. "
+        f"The highest is held; the chain falls taut and sways for {SECONDS:g} s."
+    )
     return Outcome(
         numbers,
         moments,
         [Plot("The lowest ring", "time (s)", "to the side (m)", [Series(times, sway)])],
         Camera((0.6, -1.0, 0.25)),
+        caption=caption,
     )
 
 

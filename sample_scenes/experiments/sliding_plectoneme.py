@@ -80,4 +80,8 @@ def run() -> Outcome:
         ]),
         Plot("Distance of the ends", "time (s)", "m", [Series(times, spans, "", "-", BLUE)]),
     ]  # fmt: skip
-    return Outcome(numbers, moments, plots, Camera((0.1, -1.0, 0.25)), columns=2)
+    caption = (
+        f"A compact rod of {LENGTH:g} m, radius {1e3 * RADIUS:g} mm, {SEGMENTS} segments, E = {YOUNG:g} Pa and G = {SHEAR:g} Pa. "
+        f"Its ends are pulled with {PULL:g} N, slide on a line and turn at {RATE:g} rad/s each, in steps of {1e3 * STEP:g} ms."
+    )
+    return Outcome(numbers, moments, plots, Camera((0.1, -1.0, 0.25)), columns=2, caption=caption)

@@ -153,7 +153,11 @@ def run(model: str = "der") -> Outcome:
             Series(times, ends[0, 0] - ends[:, 0], "way of the end in the chute", "-", ORANGE),
         ],
     )  # fmt: skip
-    return Outcome(numbers, moments, [plot, sag], Camera((0.25, -1.0, 0.3)), columns=2)
+    caption = (
+        f"A weight of {WEIGHT:g} N pulls down a strand (E = {STRAND:g} Pa) that passes through two springs of {TURNS} turns (E = "
+        f"{SPRING:g} Pa). They slide towards each other and collide. Friction {FRICTION:g}, steps of {1e3 * STEP:g} ms."
+    )
+    return Outcome(numbers, moments, [plot, sag], Camera((0.25, -1.0, 0.3)), columns=2, caption=caption)
 
 
 def _stretch(points: Array) -> float:

@@ -149,4 +149,10 @@ def run(model: str = "der") -> Outcome:
         for history, name, colour in ((more, "with the knot", BLUE), (less, "against it", RED))
     ]
     plot = Plot("Smooth changes and jumps", "turns", "writhe (turns)", series)
-    return Outcome(numbers, moments, [plot], Camera((0.2, -1.0, 0.4), centre=(0.0, 0.0, 0.035), height=0.24))
+    caption = (
+        f"A knotted rod of {LENGTH:g} m, radius {1e3 * RADIUS:g} mm, {SEGMENTS} segments, E = {SILICONE.young_modulus:g} Pa. Its "
+        f"ends are turned {TURNS:g} times at {RATE:g} a second, one way and the other: it deforms smoothly, then jumps."
+    )
+    return Outcome(
+        numbers, moments, [plot], Camera((0.2, -1.0, 0.4), centre=(0.0, 0.0, 0.035), height=0.24), caption=caption
+    )

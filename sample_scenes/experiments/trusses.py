@@ -92,4 +92,8 @@ def run() -> Outcome:
         drawn("on edge", edge, edge_loose),
         drawn("with two heavy weights", heavy),
     ]
-    return Outcome(numbers, moments, [], Camera((0.35, -1.0, 0.35)), columns=3)
+    caption = (
+        f"Trusses of {LENGTH:g} m by {WIDTH:g} m, {CELLS} cells, that carry two weights of {HEAVY:g} kg, with torsional stiffness "
+        "and with a millionth of it: it matters when they lie flat, and not when they stand on edge."
+    )
+    return Outcome(numbers, moments, [], Camera((0.35, -1.0, 0.35)), columns=3, caption=caption)

@@ -52,6 +52,27 @@ def test_a_ball_swings_on_a_rope_and_its_surface_stays_at_the_rope():
     assert ball.tendril_body.moved
 
 
+@pytest.mark.parametrize("damping", [0.0, 0.01])
+def test_the_published_model_swings_a_body_by_its_own_coupling(damping):
+    """Without internal damping, and although rods and bodies may collide; otherwise the panel says that steps were implicit."""
+    rod, ball = pendulum(model="der2008", material="CUSTOM", young_modulus=1e8, density=1000.0, damping_time=damping)
+    bodies = play_bodies(25, ball)[:, 0]
+    running = memory.running_of(bpy.context.scene)
+    assert running.description.bodies is not None
+    notes = memory.rod_notes(bpy.context.scene, rod.tendril.uid)
+    assert notes == ((memory.IMPLICIT,) if damping else ())
+    x = read_rows(rod.data)
+    np.testing.assert_allclose(x[-1], (bodies[-1] @ [-0.1, 0.0, 0.0, 1.0])[:3], atol=1e-3)
+    lengths = np.linalg.norm(np.diff(x, axis=0), axis=1)
+    np.testing.assert_allclose(lengths, lengths.mean(), rtol=1e-4)
+    assert bodies[:, 2, 3].min() < -0.8
+    assert bodies[-1, 0, 3] < -0.3
+    heights = bodies[:, 2, 3]
+    speed = np.gradient(bodies[:, :3, 3], 1.0 / 24.0, axis=0)
+    energy = 0.5 * np.einsum("ij,ij->i", speed, speed) + 9.81 * heights
+    assert np.abs(energy[2:-2]).max() < 0.1 * 9.81  # of a fall by a metre; finite differences of frames
+
+
 def test_without_pull_and_push_the_body_falls_in_blender_and_the_rope_follows():
     rod, ball = pendulum(start_hold="FREE")
     rod.tendril.attachments[0].use_pull = False
