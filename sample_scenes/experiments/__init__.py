@@ -65,6 +65,7 @@ TABLE = {
         _row(
             "helix", "A helix under gravity, in compact and in Cartesian coordinates", "Zhao et al. 2022, Figs. 6 to 10"
         ),
+        _row("compact_table_1", "Time of a step, compact rods", "Zhao et al. 2022, Table 1"),
         _row("dragged", "The root of a rod is dragged in long steps", "Zhao et al. 2022, Fig. 11"),
         _row("sliding_plectoneme", "A rod with sliding ends is twisted", "Zhao et al. 2022, Fig. 16"),
         _row("cylinders", "A rod falls on three cylinders", "Zhao et al. 2022, Fig. 17", "der", "compact"),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from attached_rods import apart
-from tendril.core import Body, Box, Cylinder, Material, Plane, Rod, Scene, Simulation, Sphere, TendrilError
+from tendril.core import Body, Box, Cylinder, Material, Plane, Rod, Scene, Simulation, Sphere
 
 SOFT = Material(young_modulus=2e7, density=1000.0)
 RADIUS = 0.004

@@ -465,6 +465,21 @@ def test_helical_perversion_in_short(monkeypatch):
     assert abs(turns[middle - 7]) > 1.5
 
 
+def test_parts_of_a_step_of_compact_rods_in_short():
+    """Parts are less than the whole, and contacts are counted where there are any."""
+    from tendril.sample_scenes.experiments import compact_table_1 as table
+
+    of = {scenario.figure: scenario for scenario in table.SCENARIOS}
+    free, knotted = table.measured(of["Fig. 11"], 20), table.measured(of["Fig. 15"], 5)
+    for found in (free, knotted):
+        assert 0.0 < found.parts[2] < found.parts[1] < found.parts[0]
+        assert sum(found.parts) + found.search < found.total
+        assert found.failures == 0
+    assert (free.considered, free.search) == (0.0, 0.0)
+    assert knotted.considered >= knotted.acting > 1.0
+    assert knotted.search > 0.0
+
+
 def test_induced_twist_in_short():
     from tendril.sample_scenes.experiments import induced_twist
 
