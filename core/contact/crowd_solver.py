@@ -43,7 +43,7 @@ OF_ERROR = 0.1  # of the last iteration's largest error, up to
 LOOSEST = 0.1  # thicknesses
 RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next step, so that they never add up
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
-FREEZE = 4  # iterations after which contacts that act keep their points and normals
+FREEZE = 2  # iterations after which contacts that act keep their points and normals
 # Parts of the thin rods that may be left after so many iterations: if there are more, smaller steps are faster.
 MANY_LEFT = {3: 0.35, 5: 0.1, 10: 0.05, 15: 0.025}
 STUCK = 3  # iterations without progress after which a thin rod takes half of Newton's steps
@@ -70,6 +70,7 @@ class CrowdSolver(ContactSolver):
     ) -> None:
         super().__init__(blocks, friction, colliders, between_rods, tolerance, workers)
         rods, n = len(self._coupled), len(self.detection.samples.after)
+        self._between_rods = between_rods
         self._lines_meet = bool(np.mean(self.detection.thin[self.detection.samples.after >= 0]) > 0.5)
         self.remembers_halvings = self._lines_meet
         if self._lines_meet:
@@ -143,6 +144,7 @@ class CrowdSolver(ContactSolver):
         self._swept = False
         self._progress.start()
         self.detection.start_step()
+        self.detection.reach(np.zeros_like(self._looked))
         self._look(self._which)
         iteration, error = 0, np.inf
         while True:
@@ -180,12 +182,13 @@ class CrowdSolver(ContactSolver):
     def _many_left(self, bad: Flags, iteration: int) -> bool:
         """Whether so many thin rods have not converged that smaller steps are faster."""
         most = MANY_LEFT.get(iteration, 1.0) * np.count_nonzero(self._coupled)
-        return self._lines_meet and bool(np.count_nonzero(bad) > most)
+        return self._between_rods and self._lines_meet and bool(np.count_nonzero(bad) > most)
 
     def _fail_or_leave(self, stalled: Flags, last: bool) -> None:
         """Rods that have stalled fail, unless these are few thin ones, which are left out."""
         if last or not self._leave_bad(stalled):
-            self._fail(self._active.copy() if self._lines_meet and not last else stalled)
+            everyone = self._lines_meet and self._between_rods and not last
+            self._fail(self._active.copy() if everyone else stalled)
 
     def _leave_bad(self, which: Flags) -> bool:
         """Leaves out those of these rods whose contacts have not converged, if they are thin and few. Returns whether that was
@@ -303,7 +306,9 @@ class CrowdSolver(ContactSolver):
         kept, samples, detection = None, self.detection.samples, self.detection
         if self._swept:
             self.fetch(self._looked_at, samples.now)
-            follow_motion(detection.contacts, detection.count, samples.after, samples.now - self._looked)
+            moved = samples.now - self._looked
+            follow_motion(detection.contacts, detection.count, samples.after, moved)
+            detection.reach(moved)
             acting = self._lines.force[: detection.count, 0] > 0.0
             if self._freeze:
                 acting |= np.isin(detection.contacts.key[: detection.count], self._frozen)
