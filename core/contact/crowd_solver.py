@@ -28,6 +28,7 @@ from .islands import LONGEST
 from .known_forces import recall_forces
 from .responses import Responses, make_loads
 from .solver import ContactSolver
+from .sweep_islands import make_islands
 from .sweeps import act, describe, make_momentum, make_rows, measure, sweep
 
 CROWD = 10  # rods from which on there are many; or, if their models know their responses and they have no more than
@@ -38,6 +39,7 @@ MOST_CAREFUL_ITERATIONS = 20
 LINE_ITERATIONS = 30  # the same for thin rods, which meet as lines: most of these are of few rods
 FEW_ITERATIONS = 6
 MOST_SWEEPS = 60
+SWEEP_EFFORT = 20  # of the sweeps for a contact, in steps of a vertex
 TOLERANCE = 0.005  # thicknesses: sweeps end when they move no contact by more than this; or, if larger,
 OF_ERROR = 0.1  # of the last iteration's largest error, up to
 LOOSEST = 0.1  # thicknesses
@@ -69,6 +71,7 @@ class CrowdSolver(ContactSolver):
         workers: Workers,
     ) -> None:
         super().__init__(blocks, friction, colliders, between_rods, tolerance, workers)
+        self._workers = workers
         rods, n = len(self._coupled), len(self.detection.samples.after)
         self._between_rods = between_rods
         self._lines_meet = bool(np.mean(self.detection.thin[self.detection.samples.after >= 0]) > 0.5)
@@ -146,7 +149,7 @@ class CrowdSolver(ContactSolver):
         self.detection.start_step()
         self.detection.reach(np.zeros_like(self._looked))
         self._look(self._which)
-        iteration, error = 0, np.inf
+        iteration, error = 0, np.full(len(self._active), np.inf)
         while True:
             self._freeze = iteration >= FREEZE
             self._couple_all()
@@ -157,12 +160,12 @@ class CrowdSolver(ContactSolver):
                 self._fail(self._too_fast())
                 if not self._active.any():
                     continue
-            self._step_all(min(max(TOLERANCE, OF_ERROR * error), LOOSEST))
+            self._step_all(np.minimum(np.maximum(TOLERANCE, OF_ERROR * error), LOOSEST))
             lost = self._active & ~(self._longest < LONGEST)
             if lost.any():
                 self._fail(lost)
             now = self._judge_islands(iteration)
-            error = float(now.error.max(where=self._active, initial=0.0))
+            error[:] = np.where(self._active, now.error, 0.0)
             if iteration == most_iterations:
                 self._fail_or_leave(self._active & ~now.tolerable & ~now.done, last)
                 return
@@ -325,8 +328,8 @@ class CrowdSolver(ContactSolver):
 
     # One iteration -------------------------------------------------------------------------------------------------
 
-    def _step_all(self, tolerance: float) -> None:
-        """Newton's step of all active rods, and the forces of their contacts."""
+    def _step_all(self, tolerance: Array) -> None:
+        """Newton's step of all active rods, and the forces of their contacts, to a tolerance (R,) of each rod."""
         detection = self.detection
         count, contacts, samples = detection.count, detection.contacts, detection.samples
         if len(self._error) < count:
@@ -346,10 +349,15 @@ class CrowdSolver(ContactSolver):
         before = lines.force[:count].copy()
         mobile = loads.matrix[:count, 0]
         soft = SOFT * float(np.median(mobile[mobile > 0.0])) if np.any(mobile > 0.0) else 0.0
-        sweep(
-            contacts, count, samples.after, lines, loads, self._responses.columns, soft, MOST_SWEEPS, tolerance, self._stir,
-            self._steps, self._momentum,
-        )  # fmt: skip
+        islands = make_islands(loads.rod[:count], mobile > 0.0, tolerance)
+
+        def work(first: int, last: int, _piece: int) -> None:
+            sweep(
+                first, last, islands, contacts, samples.after, lines, loads, self._responses.columns, soft, MOST_SWEEPS,
+                self._stir, self._steps, self._momentum,
+            )  # fmt: skip
+
+        self._workers.run(work, len(islands.tolerance), len(islands.contact) * SWEEP_EFFORT)
         self._given[:] = 0.0
         act(contacts, count, samples.after, loads, lines.force[:count] - before, self._given)
         self._add_responses()
