@@ -6,13 +6,28 @@ import math
 
 import numpy as np
 import pytest
-from tendril.sample_scenes.experiments import TABLE, torsion_pendulum, tree, wilberforce
+from tendril.sample_scenes.experiments import TABLE, torsion_pendulum, transducer, tree, wilberforce
 
 
-@pytest.mark.parametrize("name", ["transducer", "heavy_ball", "heavy_bodies"])
+@pytest.mark.parametrize("name", ["heavy_ball", "heavy_bodies"])
 def test_experiment(name: str) -> None:
     outcome = TABLE[name].run()
     assert not [number for number in outcome.numbers if number.failed]
+
+
+@pytest.mark.long
+def test_transducer() -> None:
+    outcome = TABLE["transducer"].run()
+    assert not [number for number in outcome.numbers if number.failed]
+
+
+def test_transducer_in_short() -> None:
+    """It buckles, and keeps its energy until it touches itself."""
+    found = transducer.wound(0.5, 60)
+    assert np.ptp(found.total) < 2e-3 * found.total[0]
+    assert found.bend[-1] > 5.0
+    apart = found.frames[-1].body_position(1) - found.frames[-1].body_position(0)
+    assert np.linalg.norm(apart) < 0.8 * transducer.LENGTH
 
 
 def test_transducer_as_published() -> None:
