@@ -148,8 +148,8 @@ def run() -> Outcome:
 
     plots = [exchange("Turned slowly", slow), exchange("Turned quickly in a viscous fluid", quick)]
     caption = (
-        f"A slack rod of rubber, {LENGTH:g} m over a span of {SPAN:g} m, radius {RADIUS:g} m. Turned {SLOW.turns:g} times at "
-        f"{SLOW.rate:g} a second it winds into one plectoneme. Turned {QUICK.turns:g} times at {QUICK.rate:g} a second in a "
-        "viscous fluid it forms several, which merge when the fluid is thinner."
+        f"A slack rod of rubber, {LENGTH:g} m over a span of {SPAN:g} m, radius {1e3 * RADIUS:g} mm. Turned {SLOW.turns:g} times "
+        f"at {SLOW.rate:g} a second it winds into one plectoneme, turned {QUICK.turns:g} times at {QUICK.rate:g} a second in a "
+        "viscous fluid into several."
     )
     return Outcome(numbers, moments, plots, Camera((0.3, -1.0, 0.15)), caption=caption)
