@@ -104,9 +104,7 @@ class BodySteps:
             theirs = [
                 (int(self.places.rod[k]), one)
                 for k, one in enumerate(attachments)
-                if self.places.block[k] == number
-                and self.ties.conditions[k]
-                and not foreign[self.assemblies.of_tie[k]]
+                if self.places.block[k] == number and self.ties.conditions[k] and not foreign[self.assemblies.of_tie[k]]
             ]
             carried = block.carry(theirs, self._bodies, self.impulse)
             self._elsewhere[self.assemblies.of_rod[number][carried]] = True

@@ -118,9 +118,7 @@ class Der2008Block(RodBlock):
         before = begin_bodies(bodies, block, around.gravity, around.wind, around.drag)
         skip = ~failed
         skip[chosen] = False
-        step_assemblies(
-            self._held, self._held_chain, self._nodes, self._motion, carried, step, before, skip, failed
-        )
+        step_assemblies(self._held, self._held_chain, self._nodes, self._motion, carried, step, before, skip, failed)
         end_bodies(bodies, before)
         return failed
 

@@ -45,7 +45,15 @@ from .stepping import (
 
 @kernel
 def step_assemblies(
-    b: RodArrays, chain: Chain, nodes: Nodes, m: Motion, c: Carried, step: Step, before: Array, skip: Flags, failed: Flags
+    b: RodArrays,
+    chain: Chain,
+    nodes: Nodes,
+    m: Motion,
+    c: Carried,
+    step: Step,
+    before: Array,
+    skip: Flags,
+    failed: Flags,
 ) -> None:
     """One step of all assemblies but those of rods to skip (R,). Rods and bodies of one that can't be stepped stay as they were,
     and its rods are written to `failed` (R,)."""
