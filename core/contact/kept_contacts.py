@@ -89,8 +89,8 @@ def freeze_found(contacts: Contacts, count: int, kept: Kept, samples: int) -> In
 
 
 def _same_contact(contacts: Contacts, rows: Ints, kept: Kept, of: Ints, at: Ints) -> Ints:
-    """The kept contact with a collider that each of these rows takes the place of, or -1: it is nearly at the same point, with nearly
-    the same normal. Sweeps would need long to move the force from one to the other."""
+    """The kept contact with a collider that each of these rows replaces, or -1: it is nearly at the same point and has nearly the
+    same normal. Sweeps would need long to move the force from one to the other."""
     order = np.argsort(of, kind="stable")
     begin, end = (np.searchsorted(of[order], at[rows], side) for side in ("left", "right"))
     same, least = np.full(len(rows), -1), np.full(len(rows), SAME_PLACE)
