@@ -16,12 +16,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from .affine import affine_map
 from .bridge import curves, points, relevant
 from .bridge.curves import Rows
 from .bridge.points import Data
 
 EDITING = ("EDIT", "SCULPT_CURVES", "SCULPT")  # modes in which points are moved
-_FEWEST = 6  # rows from which on a fitting affine map is no coincidence
 _TOLERANCE = 1e-5  # of the size of a curve: transforms by Blender are in single precision
 
 _COLUMNS = ("TILT", "RADIUS")  # kinds of rows in layouts of curves that are no coordinates
@@ -73,11 +73,17 @@ def record_present(objects: Iterable[bpy.types.Object]) -> None:
     for obj in objects:
         settings, data = obj.tendril, obj.data
         before = _shown.pop(settings.uid, None)
-        if settings.shows_drawn or settings.baked or obj.mode in EDITING or not curves.keeps_drawn(data):
+        drawn = curves.drawn_rows(data)
+        if drawn is None or settings.baked or obj.mode in EDITING:
             continue
         rows = curves.read_rows(data)
         digest = _digest(settings.uid, rows)
-        base = _edited.get(digest)
+        # Undo may have replaced the object alone, with its setting, or the curve alone.
+        is_drawn, base = np.array_equal(rows, drawn), _edited.get(digest)
+        if settings.shows_drawn != is_drawn and (is_drawn or digest in _frames or base is not None):
+            settings.shows_drawn = is_drawn
+        if settings.shows_drawn:
+            continue
         if base is None and digest not in _frames:
             known = (before, *(one for (uid, _), one in reversed(_edited.items()) if uid == settings.uid))
             base = next((one for one in known if one is not None and _is_base(one, data)), None)
@@ -87,10 +93,16 @@ def record_present(objects: Iterable[bpy.types.Object]) -> None:
             _shown[settings.uid] = base._replace(data=data.session_uid)
 
 
+def note_copy(uid: str, copy: str) -> None:
+    """A rod was duplicated, with the frame that it showed."""
+    if uid in _shown:
+        _shown[copy] = _shown[uid]
+
+
 def _is_base(shown: Shown, data: Data) -> bool:
     """Whether the curve may hold an edit of this frame: it has the same drawn shape."""
     drawn = curves.drawn_rows(data)
-    return drawn is not None and shown.data == data.session_uid and np.array_equal(shown.drawn, drawn)
+    return drawn is not None and np.array_equal(shown.drawn, drawn)
 
 
 def _digest(uid: str, rows: Rows) -> tuple[str, int]:
@@ -110,8 +122,10 @@ def forget(uids: Iterable[str] | None = None) -> None:
         _notes.pop(uid, None)
 
 
-def show_drawn_while_editing(objects: Iterable[bpy.types.Object]) -> None:
-    """Rods in Edit Mode show their drawn shape. Undo in Edit Mode may bring the frame back that was shown before."""
+def show_drawn_while_editing(objects: Iterable[bpy.types.Object]) -> bool:
+    """Rods in Edit Mode show their drawn shape. Undo in Edit Mode may bring the frame back that was shown before. Returns
+    whether an edit from before Edit Mode was accepted."""
+    accepted = False
     for obj in objects:
         settings = obj.tendril
         if obj.mode not in EDITING or settings.baked:
@@ -119,8 +133,13 @@ def show_drawn_while_editing(objects: Iterable[bpy.types.Object]) -> None:
         shown = _shown.get(settings.uid)
         undone = settings.shows_drawn and shown is not None and _is_same(_read(obj), shown.rows)
         if not settings.shows_drawn or undone:
+            drawn = None if undone else _transferred(obj, shown, _read(obj))
+            if drawn is not None:
+                obj.data[curves.DRAWN] = drawn.ravel()
+                accepted = True
             _write_drawn(obj)
             settings.shows_drawn = True
+    return accepted
 
 
 def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
@@ -134,8 +153,12 @@ def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
         if settings.shows_drawn:
             if curves.is_as_drawn(data):
                 return False
-        elif not _transfer(obj, _shown.get(settings.uid)):
-            return False
+        else:
+            drawn = _transferred(obj, _shown.get(settings.uid), curves.read_rows(data))
+            if drawn is None:
+                return False
+            curves.restore_drawn(data)  # with the types of its handles
+            curves.write_rows(data, drawn)
     elif not settings.shows_drawn:
         shown = _shown.get(settings.uid)
         if shown is not None and shown.data != data.session_uid:
@@ -143,6 +166,8 @@ def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
                 _notes[settings.uid] = CONVERTED
         elif shown is None or not (_take_over_joined(obj, shown, rods) or _take_over_remaining(data, shown)):
             _notes[settings.uid] = CHANGED
+    else:
+        _take_back_joined(obj, rods)
     curves.keep_drawn(data)
     settings.shows_drawn = True
     _shown.pop(settings.uid, None)
@@ -160,21 +185,20 @@ def forget_notes(uids: Iterable[str]) -> None:
         _notes.pop(uid, None)
 
 
-def _transfer(obj: bpy.types.Object, shown: Shown | None) -> bool:
-    """Changes the drawn shape as the shown one was changed, and writes it. False if it was not changed."""
-    data = obj.data
-    now, kept = curves.read_rows(data), curves.drawn_rows(data)
-    if shown is None or kept is None or len(shown.rows) < len(now):
-        return False
-    count = _places(data)
+def _transferred(obj: bpy.types.Object, shown: Shown | None, now: Rows) -> Rows | None:
+    """The drawn shape, changed as the shown one was changed to what the object has now. None if it was not changed."""
+    kept = curves.drawn_rows(obj.data)
+    if shown is None or kept is None or not shown.places <= len(now) <= len(shown.rows):
+        return None
+    count = shown.places
     before, after = shown.rows[:count].astype(np.float64), now[:count].astype(np.float64)
     limit = _limit(before)
     if np.abs(after - before).max(initial=0.0) <= limit:
-        return False
+        return None
     drawn = kept.copy()
     transform = _applied_transform(obj, shown, before, after, limit)
-    if transform is None and len(before) >= _FEWEST:
-        transform = _transform_between(before, after, limit)
+    if transform is None:
+        transform = affine_map(before, after, 10.0 * limit)
     if transform is None:
         drawn[:count] += (after - before).astype(np.float32)
     else:
@@ -182,9 +206,7 @@ def _transfer(obj: bpy.types.Object, shown: Shown | None) -> bool:
     _edited[_digest(obj.tendril.uid, now)] = shown
     if len(_edited) > _MOST_EDITED:
         del _edited[next(iter(_edited))]
-    curves.restore_drawn(data)  # with the types of its handles
-    curves.write_rows(data, drawn)
-    return True
+    return drawn
 
 
 def _applied_transform(
@@ -196,33 +218,6 @@ def _applied_transform(
         np.abs(matrix).max(), 1.0
     )
     return matrix[:3].T if fits else None
-
-
-def _transform_between(
-    before: NDArray[np.float64], after: NDArray[np.float64], limit: float
-) -> NDArray[np.float64] | None:
-    """(4, 3) affine map that takes all points from one shape to the other; None if there is none. Directions in which the points do
-    not extend turn with the others, as little as possible, and are scaled like them."""
-    centre, goal = before.mean(axis=0), after.mean(axis=0)
-    matrix = np.linalg.lstsq(before - centre, after - goal, rcond=1e-6)[0]
-    if np.abs((before - centre) @ matrix + goal - after).max() > 10.0 * limit:
-        return None
-    # A straight or flat shape leaves the map open in the other directions.
-    axes, sizes, _ = np.linalg.svd((before - centre).T, full_matrices=True)
-    known = int((sizes > 1e-6 * sizes[0]).sum())
-    missing = axes[:, known:].T
-    turned = missing
-    if known == 1:  # by the smallest rotation of the straight line
-        line, image = axes[:, 0], axes[:, 0] @ matrix
-        image = image / max(float(np.linalg.norm(image)), 1e-30)
-        turned = missing - np.outer(missing @ image, line + image) / max(1.0 + float(line @ image), 1e-6)
-    elif known == 2:
-        normal = np.cross(axes[:, 0] @ matrix, axes[:, 1] @ matrix)
-        turned = normal[None] / max(float(np.linalg.norm(normal)), 1e-30)
-        turned = turned if float(turned[0] @ missing[0]) >= 0.0 else -turned
-    scale = float(np.linalg.norm(after - goal)) / max(float(np.linalg.norm(before - centre)), 1e-30)
-    matrix = matrix + scale * missing.T @ turned
-    return np.concatenate([matrix, (goal - centre @ matrix)[None]])
 
 
 def _take_over_converted(data: Data, shown: Shown) -> bool:
@@ -303,17 +298,20 @@ def _take_back(obj: bpy.types.Object, now: Rows, result: Rows, rods: Collection[
     return found
 
 
+def _take_back_joined(obj: bpy.types.Object, rods: Collection[str]) -> None:
+    now, count = curves.read_rows(obj.data), _places(obj.data)
+    result = now.copy()
+    if _take_back(obj, now[:count], result[:count], rods):
+        curves.write_rows(obj.data, result)
+
+
 def accept_joined(obj: bpy.types.Object | None, rods: Collection[str]) -> None:
     """The active object may be no rod, and others that were may have been joined to it: they have their drawn shapes there."""
     if obj is None or all(uid in rods for uid in _shown) or obj.tendril.uid in rods or obj.type not in relevant.KINDS:
         return
-    data = obj.data
-    if obj.mode in EDITING or data.library is not None or curves.DRAWN in data:
+    if obj.mode in EDITING or obj.data.library is not None or curves.DRAWN in obj.data:
         return
-    now = curves.read_rows(data)
-    result = now.copy()
-    if _take_back(obj, now, result, rods):
-        curves.write_rows(data, result)
+    _take_back_joined(obj, rods)
     forget([uid for uid in _shown if uid not in rods])
 
 

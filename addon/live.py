@@ -81,14 +81,19 @@ def _show_early(scene: bpy.types.Scene, first: int) -> None:
 
 def _accept_edits_of(scene: bpy.types.Scene, running: Running) -> Objects:
     """The rods of a simulation that can show frames. If the user has edited one, the frames are outdated."""
-    own = rods.owners_of_curves(rods.rods_in(relevant.in_file()))
-    uids, showable = {obj.tendril.uid for obj in own.values()}, Objects()
+    found = list(rods.rods_in(relevant.in_file()))
+    uids, showable = {obj.tendril.uid for obj in found}, Objects()
+    if len(uids) < len(found):  # a copy still has the frame that its original showed
+        give_unique_ids(found)
+        uids = {obj.tendril.uid for obj in found}
+    own = rods.owners_of_curves(found)
     for uid, obj in memory.taking_part(scene).items():
         if uid in running.uids and not obj.tendril.baked:
             with suppress(TendrilError, NotSimulated):
                 check_showable(obj, own[obj.data])
                 if edits.accept(obj, uids):
                     running.outdated = True
+                    participants.invalidate()  # its record says that the curve shows a frame
                 else:
                     showable[uid] = obj
     return showable
@@ -157,7 +162,9 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     layer = bpy.context.view_layer
     active = layer.objects.active if layer is not None else None
     if active is not None and active.mode in edits.EDITING:
-        edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene)))
+        running = running_of(scene)
+        if edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene))) and running is not None:
+            running.outdated = True
 
 
 def accept_edits() -> None:
@@ -170,8 +177,10 @@ def accept_edits() -> None:
             if obj.mode not in edits.EDITING and not obj.tendril.baked:
                 with errors_to_status([uid]):
                     running = running_of(scene)
-                    if edits.accept(obj, uids) and running is not None:
-                        running.outdated = True
+                    if edits.accept(obj, uids):
+                        participants.invalidate()
+                        if running is not None:
+                            running.outdated = True
 
 
 def _accept_joined(scene: bpy.types.Scene, uids: set[str]) -> None:
@@ -228,7 +237,9 @@ def give_unique_ids(objects: Iterable[bpy.types.Object]) -> None:
     for group in groups:
         uid = group.uid
         if uid in seen:
-            uid = group.uid = uuid.uuid4().hex
+            group.uid = uuid.uuid4().hex
+            edits.note_copy(uid, group.uid)
+            uid = group.uid
         seen.add(uid)
 
 

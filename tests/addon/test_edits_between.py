@@ -269,3 +269,54 @@ def play_from_start(obj):
     for number in (2, 3, 4):
         bpy.context.scene.frame_set(number)
     return read_rows(obj.data)
+
+
+@pytest.mark.parametrize("make", [lambda: make_rod(("POLY", line(5))), lambda: make_rod(("BEZIER", line(4))), make_net])
+def test_an_edit_that_edit_mode_finds_is_kept(make):
+    """By a script, and Edit Mode is entered before the frame changes."""
+    obj = make()
+    twin = twin_of(obj)
+    play(obj, LAST)
+    for one in (obj, twin):
+        one.data.transform(Matrix.Rotation(0.5, 4, "X") @ Matrix.Scale(1.2, 4))
+        activate(one)
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.transform.translate(value=(0.0, 0.1, 0.0))
+        bpy.ops.object.mode_set(mode="OBJECT")
+    np.testing.assert_allclose(drawn_again(obj), read_rows(twin.data), atol=1e-5)
+
+
+def test_a_copy_of_a_rod_keeps_what_is_edited_before_the_frame_changes():
+    obj = make_rod()
+    drawn = read_rows(obj.data)
+    play(obj, LAST)
+    activate(obj)
+    bpy.ops.object.duplicate()
+    copied = bpy.context.view_layer.objects.active
+    copied.data.transform(Matrix.Scale(2.0, 4))
+    bpy.context.scene.frame_set(3)
+    np.testing.assert_allclose(drawn_again(copied), 2.0 * drawn, atol=1e-5)
+    np.testing.assert_array_equal(read_rows(obj.data), drawn)
+
+
+def test_undo_of_the_object_alone_does_not_draw_the_frame():
+    """Its setting says that it shows its drawn shape, but the curve, which undo leaves as it is, has a frame."""
+    obj = make_rod()
+    drawn = read_rows(obj.data)
+    bpy.ops.ed.undo_push(message="drawn")
+    obj.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    play(obj, LAST)
+    bpy.ops.ed.undo()
+    np.testing.assert_array_equal(drawn_again(bpy.data.objects["Rope"]), drawn)
+
+
+def test_an_edit_found_by_saving_does_not_draw_the_frame(tmp_path):
+    obj = make_rod()
+    drawn = read_rows(obj.data)
+    play(obj, LAST)
+    obj.data.transform(Matrix.Scale(2.0, 4))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    for number in (LAST - 1, LAST, LAST - 2):
+        bpy.context.scene.frame_set(number)
+    np.testing.assert_allclose(drawn_again(obj), 2.0 * drawn, atol=1e-5)
