@@ -317,7 +317,7 @@ def accept_joined(obj: bpy.types.Object | None, rods: Collection[str]) -> None:
 
 def _take_over_remaining(data: Data, shown: Shown) -> bool:
     """After points were removed or put in another order, those that are left return to their drawn places. False if there are
-    others."""
+    none, or if others may have been made from them."""
     now = curves.read_rows(data)
     if not points.are_in(data) and curves.columns(data):
         return False
@@ -331,9 +331,12 @@ def _take_over_remaining(data: Data, shown: Shown) -> bool:
     number = keys[0] * len(both) + keys[1]
     order = np.argsort(number[:size])
     place = np.minimum(np.searchsorted(number[:size], number[size:], sorter=order), size - 1)
-    if not np.array_equal(number[:size][order][place], number[size:]):
+    remain = number[:size][order][place] == number[size:]
+    # Points that were added by a script are where it wanted them. Those of a mesh may be made from others, by a modifier.
+    if not (remain.all() or (remain.any() and not isinstance(data, bpy.types.Mesh))):
         return False
-    curves.write_rows(data, shown.drawn[order][place])
+    now[remain] = shown.drawn[order][place][remain]
+    curves.write_rows(data, now)
     return True
 
 

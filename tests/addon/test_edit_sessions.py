@@ -236,9 +236,9 @@ def run(seed, folder, count):
     return session.ran
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 7, 21, 22])  # these have found something
 def test_random_sessions_keep_edits(seed, tmp_path):
-    ran = run(seed, tmp_path, 14)
+    ran = run(seed, tmp_path, 25)
     assert sum(ran.values()) >= 8
 
 
