@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import Array
 from .arrays import Contacts, Flags, Ints, Samples, thicknesses
+from .known_forces import first_keys, numbered_keys, numbers_of_keys
 
 NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
 MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
@@ -31,7 +32,7 @@ def copy_valid(contacts: Contacts, samples: Samples, thin: Flags, acting: Flags,
     lines = (sides[:, 1] >= 0) & np.all(thin[sides], axis=1)
     if lines.any():
         drift[lines] = _sideways(drift[lines], sides[lines], samples)
-    near = np.sum(drift * drift, axis=1) < contacts.arm[rows].sum(axis=1) ** 2
+    near = np.sum(drift * drift, axis=1) < np.where(sides[:,1]<0, 25.0, 1.0)*contacts.arm[rows].sum(axis=1) ** 2
     rows = rows[meant & near]
     return Contacts(*(field[rows] for field in contacts))
 
@@ -58,18 +59,18 @@ def unit_rows(x: Array) -> Array:
 def freeze_found(contacts: Contacts, count: int, kept: Kept, samples: int) -> Ints:
     """The rows of contacts found at an iterate that remain beside those that are kept. Those of pairs of edges with a kept contact
     only do where they overlap by more than that knows; they get keys of their own."""
-    key, square = contacts.key[:count], samples**2
+    key = contacts.key[:count]
     if not len(kept.key):
         return np.arange(count)
-    base, of = np.unique(np.where(kept.key >= 0, kept.key % square, kept.key), return_inverse=True)
+    base, of = np.unique(first_keys(kept.key, samples), return_inverse=True)
     last, least = np.zeros(len(base), np.int64), np.full(len(base), np.inf)
-    np.maximum.at(last, of, np.maximum(kept.key, 0) // square)
+    np.maximum.at(last, of, numbers_of_keys(kept.key, samples))
     np.minimum.at(least, of, kept.gap)
     at = np.minimum(np.searchsorted(base, key), len(base) - 1)
-    again = (base[at] == key) & (key >= 0)
+    again = base[at] == key
     thickness = thicknesses(contacts.arm[:count])
     deeper = contacts.gap[:count] < np.minimum(least[at], 0.0) - NEW * thickness
     new = again & (deeper | contacts.crossed[:count])
-    key[new] += square * (last[at[new]] + 1)
+    key[new] = numbered_keys(key[new], last[at[new]] + 1, samples)
     contacts.gap[:count][new] -= MARGIN * thickness[new]
     return np.flatnonzero(new | ~again)
