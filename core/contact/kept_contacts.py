@@ -32,7 +32,7 @@ def copy_valid(contacts: Contacts, samples: Samples, thin: Flags, acting: Flags,
     lines = (sides[:, 1] >= 0) & np.all(thin[sides], axis=1)
     if lines.any():
         drift[lines] = _sideways(drift[lines], sides[lines], samples)
-    near = np.sum(drift * drift, axis=1) < np.where(sides[:,1]<0, 25.0, 1.0)*contacts.arm[rows].sum(axis=1) ** 2
+    near = np.sum(drift * drift, axis=1) < np.where(sides[:, 1] < 0, 25.0, 1.0) * contacts.arm[rows].sum(axis=1) ** 2
     rows = rows[meant & near]
     return Contacts(*(field[rows] for field in contacts))
 
