@@ -147,7 +147,8 @@ def test_nothing_is_unpickled():
     root = Path(tendril.__file__).parent
     # Numba's own cache does, too, and asks nobody who wrote the files.
     unpickles = re.compile(
-        r"\b(import|from) (pickle|marshal|shelve|dill|joblib|cloudpickle)|\b(pickle|marshal)\.loads?\b|allow_pickle=True|\bcache=True"
+        r"\b(import|from) (pickle|marshal|shelve|dill|joblib|cloudpickle)|\b(pickle|marshal)\.loads?\b"
+        r"|allow_pickle=True|\bcache=True"
     )
     files = [file for folder in ("core", "addon", "sweep") for file in (root / folder).rglob("*.py")]
     assert len(files) > 100
