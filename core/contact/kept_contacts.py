@@ -17,6 +17,7 @@ from .known_forces import first_keys, numbered_keys, numbers_of_keys
 
 NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
 MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
+OF_EDGE = 0.1  # how far, in edge lengths, a thin rod may slide along a collider, whose surface is flat over such lengths
 SLANT = 0.05  # sine of the angle between two edges from which on they touch wherever they slide along each other
 
 Kept = Contacts  # copies of some rows
@@ -32,7 +33,10 @@ def copy_valid(contacts: Contacts, samples: Samples, thin: Flags, acting: Flags,
     lines = (sides[:, 1] >= 0) & np.all(thin[sides], axis=1)
     if lines.any():
         drift[lines] = _sideways(drift[lines], sides[lines], samples)
-    near = np.sum(drift * drift, axis=1) < np.where(sides[:, 1] < 0, 25.0, 1.0) * contacts.arm[rows].sum(axis=1) ** 2
+    edge = sides[:, 0]
+    length = np.linalg.norm(samples.now[samples.after[edge]] - samples.now[edge], axis=1)
+    most = np.maximum(contacts.arm[rows].sum(axis=1), np.where(sides[:, 1] < 0, OF_EDGE * length, 0.0))
+    near = np.sum(drift * drift, axis=1) < most**2
     rows = rows[meant & near]
     return Contacts(*(field[rows] for field in contacts))
 
