@@ -1,4 +1,4 @@
-"""The holds of a block of nets: where they are, and how they are let go of."""
+"""The holds of a block of nets: where they are, and how they let go and take hold again."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class NetHolds:
         )
         frames = np.array([hold.holds_frame for _, hold in holds if hold.kind != "edge"], dtype=np.bool_)
         self._has_frame = frames
+        self._has_position = np.array([hold.holds_position for _, hold in holds if hold.kind != "edge"], dtype=np.bool_)
         self._hold_joint = np.searchsorted(graph.vertex, self._hold_vertex[frames])
         # What a hold's rotation turns.
         self._frame = state.frame[self._hold_joint].reshape(-1, 3, 3).copy()
@@ -53,20 +54,25 @@ class NetHolds:
         b.holds.edge_director[1, self._hold_edge] = np.einsum("hij,hj->hi", rotations[edge], self._director)
         b.holds.edge_spin[1, self._hold_edge] = spins[edge]
 
-    def release(self, hold: int) -> None:
-        """The vertex of a clamp goes on as a joint."""
+    def change(self, hold: int, held: bool) -> None:
+        """Lets go of one, or takes hold again. The vertex of a released clamp goes on as a joint."""
         b, of_edge = self._nets, self._of_edge
         graph, material, number = b.graph, b.material, int(np.sum(of_edge[:hold] == of_edge[hold]))
         if of_edge[hold]:
             edge = self._hold_edge[number]
             vertices = [graph.tail[edge], graph.head[edge]]
-            material.edge_framed[edge] = material.held[graph.theta[edge]] = False
+            material.edge_framed[edge] = material.held[graph.theta[edge]] = held
         else:
-            vertices = [self._hold_vertex[number]]
+            vertices = [self._hold_vertex[number]] if self._has_position[number] or not held else []
             if self._has_frame[number]:
-                self._let_turn(int(np.searchsorted(graph.vertex, vertices[0])))
+                joint = int(np.searchsorted(graph.vertex, self._hold_vertex[number]))
+                if not held:
+                    self._keep_spin(joint)
+                b.material.framed[joint] = held
+                omega = graph.omega[joint]
+                b.material.held[omega : omega + 3] = held
         for vertex in vertices:
-            material.held[graph.x[vertex] : graph.x[vertex] + 3] = False
+            material.held[graph.x[vertex] : graph.x[vertex] + 3] = held
         for old, new in zip(
             (b.system.of_vertex, b.system.of_edge, b.system.of_element),
             matrix_places(graph, material.held, Finder(b.pattern)),
@@ -74,14 +80,11 @@ class NetHolds:
         ):
             old[:] = new
 
-    def _let_turn(self, joint: int) -> None:
-        """The frame of a joint is held no more. The turns about its tangent that it was given become part of it."""
+    def _keep_spin(self, joint: int) -> None:
+        """The turns about its tangent that a joint was given become part of its frame."""
         b = self._nets
         spin = b.holds.spin[1, joint]
         c, s = np.cos(spin), np.sin(spin)
         about = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         b.state.frame[joint] = (b.state.frame[joint].reshape(3, 3) @ about).ravel()
         b.geometry.spin[joint] = 0.0
-        b.material.framed[joint] = False
-        omega = b.graph.omega[joint]
-        b.material.held[omega : omega + 3] = False

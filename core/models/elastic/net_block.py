@@ -84,9 +84,20 @@ class NetBlock(ElasticBlock):
         self._holds.move(positions, rotations, spins)
         self._measured = False
 
+    def _set_brakes(self, brakes: Array | float) -> None:
+        forces, samples = self.flat.forces, self._samples
+        every = np.broadcast_to(brakes, len(samples.vertex))
+        forces.brakes[:] = np.bincount(samples.vertex, every, len(forces.brakes))
+
     def release(self, hold: int) -> bool:
-        """Lets go of one of the block's holds for good."""
-        self._holds.release(hold)
+        """Lets go of one of the block's holds."""
+        return self._change_hold(hold, False)
+
+    def engage(self, hold: int) -> None:
+        self._change_hold(hold, True)
+
+    def _change_hold(self, hold: int, held: bool) -> bool:
+        self._holds.change(hold, held)
         for net in range(self._rods):
             self.forget_acceleration(net)
         self._measured = False

@@ -61,6 +61,10 @@ class RodBlock(ElasticBlock):
         self._held_rows = HeldRows(
             b.holds, [hold.kind for _, hold in holds], rows, np.array(after, dtype=np.int64), b.state.q[:, :3]
         )
+        rows_held = self._held_rows.row
+        self._drawn_twist, self._drawn_stiffness = b.state.twist[rows_held], b.rods.stiffness[rows_held]
+        self._released_frames: dict[int, int] = {}  # vertices of released clamps, by the number of the hold
+        self._factors: dict[int, float] = {}  # on the stiffness of rods
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
@@ -91,9 +95,12 @@ class RodBlock(ElasticBlock):
         self._held_rows.move(positions, rotations, spins)
         self._measured = False
 
+    def _set_brakes(self, brakes: Array | float) -> None:
+        self.flat.forces.brakes[:] = brakes
+
     def release(self, hold: int) -> bool:
-        """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod: the two elements beside
-        it can't become one while it moves."""
+        """Lets go of one of the block's holds. Not of an edge, nor of a frame inside of a rod: the two elements beside it can't
+        become one while it moves."""
         rods, row = self.arrays.rods, int(self._held_rows.row[hold])
         rod = int(np.searchsorted(rods.start, row, side="right")) - 1
         at_end = not rods.closed[rod] and row in (rods.start[rod], rods.start[rod + 1] - 1)
@@ -105,15 +112,32 @@ class RodBlock(ElasticBlock):
             rods.joint[row] = FREE_END
             rods.stiffness[row] = 0.0
             lay_elements(self.flat, rods.joint)
-            if self._originals is not None:
-                self._originals.clear(0, slice(2 * row, 2 * row + 2))
+            self._released_frames[hold] = row
         self.forget_acceleration(rod)
         self._measured = False
         return True
 
+    def engage(self, hold: int) -> None:
+        rods, row = self.arrays.rods, int(self._held_rows.row[hold])
+        rod = int(np.searchsorted(rods.start, row, side="right")) - 1
+        rods.held[row, :3] = self._held_rows.holds_position[hold]
+        if hold in self._released_frames:
+            del self._released_frames[hold]
+            rods.joint[row] = FRAMED
+            rods.stiffness[row] = self._drawn_stiffness[hold] * self._factors.get(rod, 1.0)
+            self.arrays.state.twist[row] = self._drawn_twist[hold]
+            lay_elements(self.flat, rods.joint)
+        self.forget_acceleration(rod)
+        self._measured = False
+
     def alter(self, rod: int, factors: Factors) -> None:
         """Makes a rod other than it was described."""
+        stiffness, released = self.arrays.rods.stiffness, self._released_frames
+        for hold, row in released.items():
+            stiffness[row] = self._drawn_stiffness[hold]  # what is scaled for the first time counts as described
         super().alter(rod, factors)
+        self._factors[rod] = factors.stiffness / factors.length
+        stiffness[list(released.values())] = 0.0
         set_units(self.flat)
 
     def _pushes(self, chosen: Ints, pushes: Pushes) -> Pushes:
