@@ -264,7 +264,11 @@ class Engages(Protocol):
     """Holds that were released can take hold again, and `FreeSteps.brakes` act on sample points."""
 
     def engage(self, hold: int) -> None:
-        """Restores a released hold. `move_holds` then says where it is: where its vertex and frame are now."""
+        """Restores a hold. `move_holds` then says where it is: where its vertex and frame are now."""
+
+    def soften(self, hold: int, share: float) -> bool:
+        """Lets go of the position of a hold, and holds its frame by a share of the stiffness between it and the rod. False if
+        there is no such element, or more than one; the hold is then as it was."""
 
 
 @runtime_checkable

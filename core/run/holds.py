@@ -87,10 +87,12 @@ class HoldMotion(Motion):
         """(H, 3) m/s, mean velocities in the last step, at so many frames per second."""
         return (self.position - self._before) * (frame_rate / self._span if self._span > 0.0 else 0.0)
 
-    def begin_at(self, hold: int, position: Array, rotation: Array) -> None:
-        """A hold that takes hold again begins the frame at this pose. Its target stays."""
+    def begin_at(self, hold: int, position: Array | None, rotation: Array | None) -> None:
+        """A hold that takes hold again begins the frame at this pose (None: at the one that it has). Its target stays."""
         for arrays in (self._now, self._from):
-            arrays[POSITION][hold], arrays[ROTATION][hold] = position, rotation
+            for which, value in ((POSITION, position), (ROTATION, rotation)):
+                if value is not None:
+                    arrays[which][hold] = value
         self._moving = True
 
     def arrive(self) -> None:

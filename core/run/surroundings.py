@@ -54,9 +54,9 @@ class Surroundings:
         ]  # N: what the wind would do through that drag, undone
         self._swing_drag = [swing_drag(entry.rod.swing_time) for entry in scene.entries]
         self._damping = [1.0] * len(scene.entries)  # factors
-        self._anchors = [0] * len(scene.entries)  # holds and attachments of each rod
+        self._anchors = [0.0] * len(scene.entries)  # influences of the holds and attachments of each rod, added up
         for held in [*(hold.rod for hold in scene.holds), *(one.rod for one in scene.attachments)]:
-            self._anchors[held] += 1
+            self._anchors[held] += 1.0
         for rod in range(len(scene.entries)):
             self.damp(rod, 1.0)
         # (samples, 1) factor on gravity; None: 1
@@ -140,11 +140,12 @@ class Surroundings:
         block, rows = self._rods[rod]
         number = int(np.searchsorted(self._blocks[block].sample_start, rows.start, side="right")) - 1
         self._damping[rod] = factor
-        self._own_drag[block][number] = factor * self._swing_drag[rod] if self._anchors[rod] > 0 else 0.0
+        # A rod that nothing holds flies: friction within it can't slow it down.
+        self._own_drag[block][number] = factor * self._swing_drag[rod] * min(max(self._anchors[rod], 0.0), 1.0)
 
-    def let_go(self, rod: RodId, count: int = 1) -> None:
-        """So many of the rod's holds or attachments are gone. Without any it flies: friction within it can't slow it down."""
-        self._anchors[rod] -= count
+    def let_go(self, rod: RodId, influence: float = 1.0) -> None:
+        """One of the rod's holds or attachments has lost so much influence."""
+        self._anchors[rod] -= influence
         self.damp(rod, self._damping[rod])
 
     def free_steps(self, block: int, h: float, count: int, settling: bool, skip: Flags | None) -> FreeSteps:

@@ -147,10 +147,11 @@ class World:
 
     def set_influence(self, hold: int, influence: float) -> None:
         """See `Simulation.set_influence`."""
-        engages = influence == 1.0
-        if self.soft.set(hold, influence):
-            self.around.let_go(self.scene.holds[hold].rod, -1 if influence > 0.0 else 1)
-        if engages:
+        lost = self.soft.set(hold, influence)
+        if lost == 0.0:
+            return
+        self.around.let_go(self.scene.holds[hold].rod, lost)
+        if influence == 1.0 or lost == -influence:
             self.send_holds()
             self.send_holds()  # twice: the next step also begins there
 
