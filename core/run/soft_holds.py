@@ -1,13 +1,13 @@
 """Holds with an influence between 0 and 1: critically damped springs towards where a rigid hold would be.
 
-A hold of influence w pulls with the stiffness M (s / T)^2, where s = w / (1 - w), M is the mass of the rod and T = 0.1 s. A rod that
-hangs on it sags by g (T / s)^2: 10 cm at one half, 1 mm at 0.91, and nothing at 1, where the rigid hold takes over. Damping is
-critical for the mass of the whole rod. In a step of length h the force is k (goal - x) - k h v: implicit, with the second term as
-drag (`FreeSteps.brakes`).
+A hold of influence w pulls with the stiffness M (s / T)^2, where s = w / (1 - w), M is the mass of the rod and T = 0.1 s. A rod
+that hangs on it sags by g (T / s)^2: 10 cm at one half, 1 mm at 0.91, and nothing at 1, where the rigid hold takes over. Damping
+is critical for the mass of the whole rod. In a step of length h the force is k (goal - x) - k h v: implicit, with the second term
+as drag (`FreeSteps.brakes`).
 
-A soft clamp at the end of a rod of length L holds the direction with the stiffness s E I / L, and the twist with s G J / L, in series
-with the element there, which is l / 2 long: by a share s / (s + 2 L / l) of its stiffness. Elsewhere a soft clamp pulls the next vertex,
-too, which holds the direction only.
+A soft clamp at the end of a rod of length L holds the direction with the stiffness s E I / L, and the twist with s G J / L, in
+series with the element there, which is l / 2 long: by a share s / (s + 2 L / l) of its stiffness. Elsewhere a soft clamp pulls
+the next vertex, too, which holds the direction only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class SoftHolds:
         self._framed: set[int] = set()  # soft holds whose frames are held by a share of the stiffness
         # Block, and of each pull the hold, row, arm and mass (see `Pull`).
         self._pulls: list[tuple[int, Ints, Ints, Array, Array]] = []
-        self._frames = {k: self._frame(k) for k, hold in enumerate(scene.holds) if hold.holds_frame}  # (3, 3) at the start
+        self._frames = {
+            k: self._frame(k) for k, hold in enumerate(scene.holds) if hold.holds_frame
+        }  # (3, 3) at the start
 
     @property
     def active(self) -> bool:
@@ -65,9 +67,11 @@ class SoftHolds:
             model = self._scene.entries[described.rod].model
             if not (model_record(model).soft_holds and isinstance(block, Engages)):
                 others = model_names(lambda one: one.soft_holds)
-                raise TendrilError("influence", now, f"holds of the model {model} let go for good: choose one of {others}")
+                raise TendrilError(
+                    "influence", now, f"holds of the model {model} let go for good: choose one of {others}"
+                )
         if now < 1.0 and not (now > 0.0 and self._soften(hold, now)):
-            if 0.0 < now and described.kind not in ("pin", "clamp", "edge"):
+            if now > 0.0 and described.kind not in ("pin", "clamp", "edge"):
                 raise TendrilError("influence", now, "there only holds of a position can be soft: give 0 or 1")
             if (now == 0.0 or before == 1.0) and not (isinstance(block, Releases) and block.release(k)):
                 raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
@@ -106,7 +110,9 @@ class SoftHolds:
             found.setdefault(self._places[hold][0], []).extend(self._pulls_of(hold))
         self._pulls = [(block, *map(np.array, zip(*pulls, strict=True))) for block, pulls in found.items()]
 
-    def add_forces(self, forces: Sequence[Array], brakes: Sequence[Array], h: float, frame_rate: float, wind: Array) -> None:
+    def add_forces(
+        self, forces: Sequence[Array], brakes: Sequence[Array], h: float, frame_rate: float, wind: Array
+    ) -> None:
         """Adds forces (N) on sample points and their brakes (kg/s) in a step of h seconds, at whose end holds are where they are
         now."""
         position, rotation, _ = self._motion.poses()
@@ -115,7 +121,11 @@ class SoftHolds:
             w = self._influence[hold]
             rate = np.minimum(w / (1.0 - w), STIFFEST) / TIME
             stiffness, damping = mass * rate * rate, 2.0 * mass * rate
-            way = position[hold] + np.einsum("kij,kj->ki", rotation[hold], arm) - self._rods.blocks[block].positions()[row]
+            way = (
+                position[hold]
+                + np.einsum("kij,kj->ki", rotation[hold], arm)
+                - self._rods.blocks[block].positions()[row]
+            )
             brake = h * stiffness + damping
             force = stiffness[:, None] * way + damping[:, None] * speeds[hold] - brake[:, None] * wind
             np.add.at(forces[block], row, force)

@@ -66,7 +66,8 @@ def test_a_rod_is_taken_hold_of_again(model, kind):
     assert steps[19] < 0.03  # and what is left when the hold becomes rigid is short
     assert np.all(shown[-4:, 0] == 0.0)
     other = a_rope(model, kind)
-    assert sim.settle() and other.settle()
+    assert sim.settle()
+    assert other.settle()
     np.testing.assert_allclose(sim.current().positions(0), other.current().positions(0), atol=1e-6)
     np.testing.assert_allclose(sim.current().directors(0), other.current().directors(0), atol=1e-5)
 
@@ -78,7 +79,8 @@ def test_a_rod_that_was_altered_meanwhile_is_held_as_firmly(model):
     sim.alter(0, stiffness=3.0)
     played(sim, [1.0] * 2)
     other.alter(0, stiffness=3.0)
-    assert sim.settle() and other.settle()
+    assert sim.settle()
+    assert other.settle()
     np.testing.assert_allclose(sim.current().positions(0), other.current().positions(0), atol=1e-6)
 
 
@@ -120,7 +122,9 @@ def test_a_joint_of_a_net_and_the_edge_of_a_rod_are_held_softly(wind):
     net = Net.from_edges(points, [(0, 1), (0, 2), (0, 3)], radius=0.01, material=Material.preset("rubber"))
     scene.add(net)
     scene.pin(0, 0)
-    scene.add(Rod.from_points(points[[2, 0, 1]] + (0.0, 1.0, 0.0), radius=0.01, material=Material.preset("rubber")), "net")
+    scene.add(
+        Rod.from_points(points[[2, 0, 1]] + (0.0, 1.0, 0.0), radius=0.01, material=Material.preset("rubber")), "net"
+    )
     scene.clamp_edge(1, 0)
     sim = Simulation(scene)
     sim.set_influence([0, 1], 0.6)
@@ -144,8 +148,9 @@ def test_what_can_not_be_soft_is_refused_and_stays():
     sim = Simulation(scene)
     before = sim.state()
     for hold, influence, match in (
-        (0, 0.5, "corde let go for good"), (1, 0.5, "clothoid"), (3, 0.5, "give 0 or 1"), (2, 0.5, "der2008"), (0, 1.5, "from 0 to 1"),
-        (0, float("nan"), "influence"), (7, 0.5, "hold"), ("end", 0.5, "hold"), ([0, [1]], 0.5, "hold"),
+        (0, 0.5, "corde let go for good"), (1, 0.5, "clothoid"), (2, 0.5, "der2008"), (3, 0.5, "give 0 or 1"),
+        (0, 1.5, "from 0 to 1"), (0, float("nan"), "influence"), (7, 0.5, "hold"), ("end", 0.5, "hold"),
+        ([0, [1]], 0.5, "hold"),
     ):  # fmt: skip
         with pytest.raises(TendrilError, match=match):
             sim.set_influence(hold, influence)

@@ -39,7 +39,9 @@ class NetHolds:
         element = np.full(len(holds), -1, dtype=np.int64)
         for k, joint in zip(np.flatnonzero(~self._of_edge)[frames], self._hold_joint, strict=True):
             element[k] = of_joint[int(joint)][0] if len(of_joint[int(joint)]) == 1 else -1
-        self.frames = EndFrames(np.array([r for r, _ in holds], np.int64), element, nets.material.stiffness, state.twist)
+        self.frames = EndFrames(
+            np.array([r for r, _ in holds], np.int64), element, nets.material.stiffness, state.twist
+        )
         self.positions = np.zeros((len(holds), 3))
         self.positions[self._of_edge] = ends[0] + self._half_edge
         self.positions[~self._of_edge] = state.q[graph.x[self._hold_vertex][:, None] + np.arange(3)]
