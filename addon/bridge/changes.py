@@ -57,7 +57,7 @@ def watched_states(
             state = turns.angles(*targets[key], depsgraph, first, scene.frame_current).ravel()
         elif uid in rods:
             state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
-            digest = zlib.crc32(np.array([*influences(rods[uid], depsgraph).values()]))
+            digest = zlib.crc32(np.array([*influences(rods[uid], depsgraph).values()]).tobytes())
             shape = animated_rows(rods[uid], scene.frame_current)
             state[-1] = digest if shape is None else zlib.crc32(shape.tobytes(), digest)
         found[key] = state.reshape(4, 4)

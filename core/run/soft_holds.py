@@ -108,7 +108,10 @@ class SoftHolds:
         found: dict[int, list[Pull]] = {}
         for hold in soft:
             found.setdefault(self._places[hold][0], []).extend(self._pulls_of(hold))
-        self._pulls = [(block, *map(np.array, zip(*pulls, strict=True))) for block, pulls in found.items()]
+        self._pulls = []
+        for block, pulls in found.items():
+            holds, row, arm, mass = (np.array(part) for part in zip(*pulls, strict=True))
+            self._pulls.append((block, holds, row, arm, mass))
 
     def add_forces(
         self, forces: Sequence[Array], brakes: Sequence[Array], h: float, frame_rate: float, wind: Array
@@ -178,4 +181,5 @@ class SoftHolds:
         now = self._frame(hold)
         spin = float(self._motion.poses()[2][hold])
         c, s = np.cos(spin), np.sin(spin)
-        return now @ np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ self._frames[hold].T
+        turn: Array = now @ np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ self._frames[hold].T
+        return turn
