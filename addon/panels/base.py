@@ -47,11 +47,15 @@ class RodPanel:
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        layout.use_property_split = not hasattr(self, "bl_parent_id") or fits_labels(context)
+        layout.use_property_split = self.splits(context)
         layout.use_property_decorate = False  # most settings are read only at the start frame
         column = layout.column()
         column.enabled = not is_baked(context.object, context.scene)
         self.draw_settings(column, context)
+
+    def splits(self, context: bpy.types.Context) -> bool:
+        """Whether labels are beside their settings. Those of the main panel are short."""
+        return not getattr(self, "bl_parent_id", "") or fits_labels(context)
 
     def draw_settings(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         raise NotImplementedError

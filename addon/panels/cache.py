@@ -7,7 +7,7 @@ import bpy
 from .. import memory, rendering
 from ..baking import exporting
 from ..baking.disk import is_baked
-from .base import RodPanel, draw_message, fits_labels
+from .base import RodPanel, draw_message
 from .rod import draw_bake
 
 
@@ -18,7 +18,7 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        layout.use_property_split = fits_labels(context)
+        layout.use_property_split = self.splits(context)
         layout.use_property_decorate = False
         scene, shared = context.scene, context.scene.tendril
         layout.prop(shared, "use_own_range")

@@ -6,7 +6,7 @@ import bpy
 
 from .. import memory, pace
 from ..overlay.snapshots import snapshot_of
-from .base import RodPanel, draw_message, fits_labels
+from .base import RodPanel, draw_message
 
 
 def statistics_rows(scene: bpy.types.Scene, uid: str) -> list[tuple[str, str]]:
@@ -67,7 +67,7 @@ class TENDRIL_PT_overlay(RodPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, shared = self.layout, context.scene.tendril
-        layout.use_property_split = fits_labels(context)
+        layout.use_property_split = self.splits(context)
         layout.use_property_decorate = False
         layout.active = shared.show_overlay
         layout.prop(shared, "overlay_colour")
