@@ -25,7 +25,7 @@ class Inputs(NamedTuple):
     poses: Mapping[str, Array]  # by key
     vertices: Mapping[str, Array]  # of colliders, by key
     environment: Mapping[str, Any]  # gravity, air and force fields
-    released: Mapping[str, set[str]]  # keys of released attachments, by the uid of the rod
+    influences: Mapping[str, Mapping[str, float]]  # of what holds a rod, by key, by its uid
     factors: Mapping[str, Mapping[str, float]]  # on properties of rods, by uid
     # Rods that are drawn to a shape, by uid: that shape (None: the drawn one), and how strongly.
     goals: Mapping[str, tuple[Rows | None, float]]
@@ -55,18 +55,18 @@ def read(
         "fields": fields_per_rod(scene, fields, objects, ids) if fields else [],
         "gravity_weights": gravity_weights(objects, ids),
     }
-    released, factors = dict[str, set[str]](), dict[str, Mapping[str, float]]()
+    influences, factors = dict[str, Mapping[str, float]](), dict[str, Mapping[str, float]]()
     goals = dict[str, tuple[Rows | None, float]]()
     for uid, obj in objects.items():
         with errors_to_status([uid]):
             part = running.description.parts.get(uid)
             if part is not None:
-                released[uid] = attachments.released(obj, depsgraph)
+                influences[uid] = attachments.influences(obj, depsgraph)
                 factors[uid] = changes.factors(obj, part.described.start_length)
                 if part.goals:
                     goals[uid] = changes.animated_rows(obj, scene.frame_current), obj.tendril.follow_strength
     fixed = rigid_bodies.fixed_poses(scene, depsgraph) if running.engine else {}
-    return Inputs(poses, vertices, environment, released, factors, goals, fixed, inertia_of(scene))
+    return Inputs(poses, vertices, environment, influences, factors, goals, fixed, inertia_of(scene))
 
 
 def apply(running: Running, inputs: Inputs) -> None:
@@ -74,7 +74,7 @@ def apply(running: Running, inputs: Inputs) -> None:
     running.set_environment(inputs.environment)
     for uid in inputs.factors:
         with errors_to_status([uid]):
-            running.release(uid, inputs.released[uid])
+            running.hold(uid, inputs.influences[uid])
             running.alter(uid, inputs.factors[uid])
             if uid in inputs.goals:
                 running.follow(uid, inputs.poses, *inputs.goals[uid])
@@ -88,7 +88,7 @@ def are_as_before(running: Running, inputs: Inputs) -> bool:
         running.engine is None
         and not inputs.goals
         and running.has_environment(inputs.environment)
-        and set().union(*inputs.released.values()) <= running.released
+        and all(running.has_influences(uid, influences) for uid, influences in inputs.influences.items())
         and all(running.has_factors(uid, factors) for uid, factors in inputs.factors.items())
         and running.is_unmoved(running.description.keys, inputs.poses)
         and all(running.has_vertices(key, now) for key, now in inputs.vertices.items())

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..core import TendrilError
 from ..core.compile.version import VERSION
-from ..core.store.files import open_regular, read_start, replacing, write_all
+from ..core.store.files import open_regular, read_json, read_start, replacing, write_all
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 FORMAT = 3  # of records
 MAX_ROWS = 2**31
-MAX_CONTENTS = 2**27  # bytes of a table of contents, enough for millions of rods
 
 
 class Moment(NamedTuple):
@@ -40,7 +39,7 @@ class Moment(NamedTuple):
 
     rows: Mapping[str, Rows]  # of the curves, by uid
     poses: Mapping[str, Array]  # of the inputs of the simulation, by key
-    released: frozenset[str] = frozenset()  # keys of attachments that were released
+    influences: Mapping[str, float] = MappingProxyType({})  # of what holds rods, where below 1, by key
     not_exact_since: int | None = None
     # World matrices (4, 4) of the objects of rigid bodies, by key
     bodies: Mapping[str, Array] = MappingProxyType({})
@@ -76,7 +75,9 @@ class Contents:
         since = moment.not_exact_since
         pieces = [np.array([0.0, since is not None, since or 0], dtype=np.float64)]
         pieces.append(np.array([key in moment.poses for key in self.keys], dtype=np.float64))
-        pieces.append(np.array([key in moment.released for key in self.keys], dtype=np.float64))
+        # 1 is released, 0 rigid, and minus the influence what is between.
+        loose = [-moment.influences.get(key, 0.0) or float(key in moment.influences) for key in self.keys]
+        pieces.append(np.array(loose, dtype=np.float64))
         pieces += [np.asarray(moment.poses.get(key, np.zeros((4, 4)))).ravel() for key in self.keys]
         pieces += [np.asarray(moment.bodies[key]).ravel() for key in self.bodies]
         places = np.zeros(2 * self._places, dtype="<f4")
@@ -91,7 +92,7 @@ class Contents:
         if record[0] != self._checksum(record):
             return None
         count = len(self.keys)
-        present, released = record[3 : 3 + count] == 1.0, record[3 + count : 3 + 2 * count] == 1.0
+        present, loose = record[3 : 3 + count] == 1.0, record[3 + count : 3 + 2 * count]
         poses = record[3 + 2 * count : 3 + 18 * count].reshape(-1, 4, 4)
         start = 3 + 18 * count
         bodies = record[start : start + 16 * len(self.bodies)].reshape(-1, 4, 4)
@@ -104,7 +105,7 @@ class Contents:
         return Moment(
             rows,
             {key: poses[k].copy() for k, key in enumerate(self.keys) if present[k]},
-            frozenset(key for k, key in enumerate(self.keys) if released[k]),
+            {key: max(-loose[k], 0.0) for k, key in enumerate(self.keys) if loose[k] == 1.0 or -1.0 < loose[k] < 0.0},
             int(record[2]) if record[1] == 1.0 and abs(record[2]) < 2**31 else None,
             dict(zip(self.bodies, bodies.copy(), strict=True)),
         )
@@ -162,16 +163,12 @@ class DiskFrames:
 
         refused = TendrilError("cache", str(path), "its table of contents is damaged: go to the start frame")
         try:
-            with open_regular(_contents_path(path), writable=False) as file:
-                text = file.read(MAX_CONTENTS + 1)
-            if len(text) > MAX_CONTENTS:
-                raise refused
-            table = json.loads(text)
+            table = read_json(_contents_path(path))
             rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
             keys, bodies = (tuple(str(key) for key in table[name]) for name in ("keys", "bodies"))
             contents = Contents(rods, keys, bodies)
             fingerprint = str(table["fingerprint"])
-        except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, OverflowError):
             raise refused from None
         if not all(0 < rows < MAX_ROWS for _, rows in rods):
             raise refused

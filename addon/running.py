@@ -13,8 +13,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ..core.describe.model import model_record
 from .bridge import curves, inertia
-from .bridge.attachments import key_of_cut
+from .bridge.attachments import RELEASE_THRESHOLD, key_of_cut
 from .bridge.children import Around, Obstacle
 from .bridge.colliders import ColliderDescription
 from .bridge.curves import Rows
@@ -68,7 +69,7 @@ class Running:
     frame: Frame | None = None  # what the last step returned, with the solver's report
     snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)  # of the overlay, by frame and uid
     copy: Simulation | None = None  # to inspect other frames than the last one
-    released: set[str] = field(default_factory=set)  # keys of attachments that were released
+    influences: dict[str, float] = field(default_factory=dict)  # of what holds rods, by key, as set in `simulation`
     colliders: dict[str, Array] = field(default_factory=dict)  # current vertices of colliders that have moved
     altered: dict[str, Mapping[str, float]] = field(default_factory=dict)  # factors set in `simulation`, by uid
     environment: Mapping[str, Any] | None = None  # gravity, air and force fields set in `simulation`
@@ -127,10 +128,10 @@ class Running:
             assert self.disk is not None, "a frame to resume from has a state"
             state = self.disk.state(last)
         simulation = self._make_simulation(scene)
-        self.altered, self.environment = {}, None
+        self.altered, self.environment, self.influences = {}, None, {}
         self.simulation = simulation
         for uid in self.uids:  # before the state, whose accelerations a release would discard
-            self.release(uid, set(moment.released))
+            self.hold(uid, moment.influences)
         simulation.restore(state, last)
         for number, key in enumerate(self.description.colliders):
             if key in colliders:
@@ -148,7 +149,7 @@ class Running:
         self.moments = {k: moment for k, moment in self.moments.items() if k <= last}
         self.states = {k: state for k, state in self.states.items() if k <= last}
         self.snapshots = {(k, uid): snapshot for (k, uid), snapshot in self.snapshots.items() if k <= last}
-        self.colliders, self.released = {}, set()
+        self.colliders, self.influences = {}, {}
         self.outdated, self.not_exact_since = False, None
         self.severities = {k: text for k, text in self.severities.items() if k <= last}
         self.implicit.clear()
@@ -179,23 +180,40 @@ class Running:
     def has_factors(self, uid: str, factors: Mapping[str, float]) -> bool:
         return factors == self.altered.get(uid, dict.fromkeys(factors, 1.0))
 
-    def release(self, uid: str, keys: set[str]) -> None:
-        """Releases, permanently, the holds of a rod that follow these keys. Raises TendrilError if its model can't."""
-        if keys <= self.released:
+    def hold(self, uid: str, influences: Mapping[str, float]) -> None:
+        """Sets how firmly a rod is held by what has these keys. Raises TendrilError if its model can't let go of it."""
+        changed = self._changed_influences(uid, influences)
+        if not changed:
             return
         part, simulation = self.description.parts[uid], self._active
         for hold, held in zip(part.holds, (*part.described.held, *part.described.riding), strict=True):
-            if held.follows in keys - self.released:
-                simulation.release(hold)
+            if held.follows in changed:
+                influence = changed[held.follows]
+                simulation.set_influence(hold, float(influence >= RELEASE_THRESHOLD) if held.loose else influence)
         for tie, pulling in zip(part.ties, part.described.pulling, strict=True):
-            if pulling.follows in keys - self.released:
+            if pulling.follows in changed:
                 simulation.detach(tie)
-        if key_of_cut(uid) in keys - self.released:
+        if key_of_cut(uid) in changed:
             for rod, described in zip(part.ids, part.described.rods, strict=True):
                 way = np.cumsum(described.rest_lengths)
                 edge = int(np.searchsorted(way, part.described.cut_at * way[-1]))
                 simulation.cut(rod, min(edge, described.edge_count - 1))
-        self.released |= keys
+        self.influences.update(changed)
+
+    def has_influences(self, uid: str, influences: Mapping[str, float]) -> bool:
+        return not self._changed_influences(uid, influences)
+
+    def _changed_influences(self, uid: str, influences: Mapping[str, float]) -> dict[str, float]:
+        """Those that differ from what is set. What can't hold softly is released for good where its influence is low."""
+        described = self.description.parts[uid].described
+        for_good = {key_of_cut(uid), *(pulling.follows for pulling in described.pulling)}
+        soft, changed = model_record(described.model).soft_holds, {}
+        for key, influence in influences.items():
+            before = self.influences.get(key, 1.0)
+            now = float(influence >= RELEASE_THRESHOLD) * before if key in for_good or not soft else influence
+            if now != before:
+                changed[key] = now
+        return changed
 
     def follow(self, uid: str, poses: Poses, rows: Rows | None, strength: float) -> None:
         """Sets the shape that the rods of an object are drawn to at the end of the next frame: the drawn one, or that of `rows`."""
@@ -359,7 +377,8 @@ class Running:
             else:  # its pose could not be read, so its holds did not move
                 self.outdated = True
         bodies = shown_bodies(description.bodies, frame, self.engine)
-        return Moment(rows, known, frozenset(self.released), self.not_exact_since, bodies)
+        influences = {key: value for key, value in self.influences.items() if value < 1.0}
+        return Moment(rows, known, influences, self.not_exact_since, bodies)
 
 
 def make_simulation(description: SceneDescription, engine: BlenderEngine | None) -> Simulation:

@@ -9,10 +9,11 @@ import numpy as np
 
 from ...core import TendrilError
 from . import roots
+from .animation import animated_paths
 from .poses import Array, rigid_pose, scaled
 from .settings import settings_in
 
-# An attachment with a lower influence is released.
+# With a lower influence what can't hold softly is released.
 RELEASE_THRESHOLD = 0.5
 
 
@@ -24,12 +25,11 @@ def key_of(uid: str, number: int) -> str:
 def attached_poses(
     obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 ) -> Iterator[tuple[str, Array]]:
-    """The current poses of the targets of a rod's attachments that are not released. Raises TendrilError for a target that can't
-    be found."""
-    free = released(obj, depsgraph)
+    """The current poses of the targets of a rod's attachments. Raises TendrilError for a target that can't be found."""
     for number, attachment in enumerate(obj.tendril.attachments):
         key = key_of(obj.tendril.uid, number)
-        if attachment.target is None or key in free:
+        path = f"attachments[{number}].influence"
+        if attachment.target is None or is_without_influence(obj, path, attachment.influence):
             continue
         if is_on_surface(attachment):
             yield from roots.poses(key, attachment.target, scene, depsgraph)
@@ -58,18 +58,21 @@ def is_on_surface(attachment: bpy.types.PropertyGroup) -> bool:
     return attachment.use_surface and target is not None and target.type == "MESH"
 
 
-def released(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> set[str]:
-    """Keys of what is released by its influence, which may be animated: attachments, and the pins of the object itself."""
+def influences(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> dict[str, float]:
+    """Influences, which may be animated, by key: of attachments, of the pins of the object itself, and that of its cut."""
     settings = obj.tendril
-    uid, free = settings.uid, set[str]()
+    uid = settings.uid
+    found = {uid: settings.pin_influence, roots.key_of(uid): settings.pin_influence}
+    found[key_of_cut(uid)] = settings.cut_influence
     if len(settings.attachments):
         attachments = obj.evaluated_get(depsgraph).tendril.attachments
-        free = {key_of(uid, k) for k, item in enumerate(attachments) if item.influence < RELEASE_THRESHOLD}
-    if settings.pin_influence < RELEASE_THRESHOLD:
-        free |= {uid, roots.key_of(uid)}
-    if settings.cut_influence < RELEASE_THRESHOLD:
-        free.add(key_of_cut(uid))
-    return free
+        found.update((key_of(uid, k), item.influence) for k, item in enumerate(attachments))
+    return found
+
+
+def is_without_influence(obj: bpy.types.Object, path: str, influence: float) -> bool:
+    """Whether an influence with this path among the settings of a rod is 0 throughout: nothing is held by it."""
+    return influence == 0.0 and f"tendril.{path}" not in animated_paths(obj)
 
 
 def key_of_cut(uid: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from ...core import Field
 from . import turns
 from .animation import animated_paths, f_curves
-from .attachments import is_on_surface, key_of, released
+from .attachments import influences, is_on_surface, key_of
 from .curves import Rows, drawn_rows
 from .fields import WEIGHTS, state_of
 from .inertia import PATHS, inertia_of
@@ -57,7 +57,7 @@ def watched_states(
             state = turns.angles(*targets[key], depsgraph, first, scene.frame_current).ravel()
         elif uid in rods:
             state[: len(FACTORS)] = [getattr(rods[uid].tendril, name) for name in FACTORS]
-            digest = zlib.crc32(" ".join(sorted(released(rods[uid], depsgraph))).encode())
+            digest = zlib.crc32(np.array([*influences(rods[uid], depsgraph).values()]).tobytes())
             shape = animated_rows(rods[uid], scene.frame_current)
             state[-1] = digest if shape is None else zlib.crc32(shape.tobytes(), digest)
         found[key] = state.reshape(4, 4)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...core import TendrilError
 from . import points, roots
-from .attachments import RELEASE_THRESHOLD, is_on_surface, key_of
+from .attachments import is_on_surface, is_without_influence, key_of
 from .curves import per_point, strand_sizes
 from .descriptions import Held
 from .poses import Array
@@ -54,7 +54,7 @@ def find_held(
                     )
                 held = replace(held, body=key_of_body(attachment.target), pulls=attachment.use_pull)
             found[index, vertex] = held
-    if settings.pin_influence < RELEASE_THRESHOLD:
+    if is_without_influence(obj, "pin_influence", settings.pin_influence):
         return list(found.values())
     every = list(pin_weights(obj))
     chosen = every if numbers is None or not every else [every[k] for k in numbers]

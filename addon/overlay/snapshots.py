@@ -66,14 +66,14 @@ def snapshot_of(scene: bpy.types.Scene, uid: str) -> Snapshot | None:
         while len(running.snapshots) >= MAX_SNAPSHOTS:
             del running.snapshots[next(iter(running.snapshots))]
         part = running.description.parts[uid]
-        running.snapshots[frame, uid] = take_snapshot(simulation, part, metres_per_unit(scene), running.released)
+        running.snapshots[frame, uid] = take_snapshot(simulation, part, metres_per_unit(scene), running.influences)
     return running.snapshots[frame, uid]
 
 
-def take_snapshot(simulation: Simulation, part: Part, metres: float, released: set[str]) -> Snapshot:
+def take_snapshot(simulation: Simulation, part: Part, metres: float, influences: Mapping[str, float]) -> Snapshot:
     """Snapshot of one object at the current frame of the simulation.
 
-    `metres` is the length of a scene unit; `released` holds the keys of released pins, which are left out."""
+    `metres` is the length of a scene unit; `influences` are those of pins by key; released ones are left out."""
     from ...core.run.inspection import acting_contacts, elastic_energies
 
     ids = range(part.first_rod, part.first_rod + len(part.described.rods))
@@ -100,7 +100,7 @@ def take_snapshot(simulation: Simulation, part: Part, metres: float, released: s
     known = all(strains.knows_tension(k) for k in ids)
     if known:
         values["TENSION"] = np.concatenate([strains.tension(k) for k in ids])
-    held = [h for h in part.described.held if h.follows not in released]
+    held = [h for h in part.described.held if influences.get(h.follows, 1.0) > 0.0]
     pins = np.array([x[starts[h.strand if len(ids) > 1 else 0] + h.vertex] for h in held]).reshape(-1, 3)
     touching = acting_contacts(simulation)
     mine = np.isin(touching.rods, ids).any(axis=1)

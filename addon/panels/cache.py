@@ -18,7 +18,7 @@ class TENDRIL_PT_cache(RodPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        layout.use_property_split = True
+        layout.use_property_split = self.splits(context)
         layout.use_property_decorate = False
         scene, shared = context.scene, context.scene.tendril
         layout.prop(shared, "use_own_range")

@@ -67,7 +67,7 @@ class TENDRIL_PT_overlay(RodPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, shared = self.layout, context.scene.tendril
-        layout.use_property_split = True
+        layout.use_property_split = self.splits(context)
         layout.use_property_decorate = False
         layout.active = shared.show_overlay
         layout.prop(shared, "overlay_colour")

@@ -60,8 +60,8 @@ class TendrilAttachment(bpy.types.PropertyGroup):
     )
     influence: factor(
         "Influence",
-        "The attachment is released when this value falls below 0.5, and stays released. Animate it to release the rod "
-        "during the simulation",
+        "How firmly the attachment holds: 1 is rigid, 0 lets go, and anything between is a spring. Animate it to release the rod, "
+        "or to take hold of it again",
         1.0,
     )
 

@@ -36,7 +36,7 @@ class OverTimeSettings:
     )
     pin_influence: factor(
         "Pin Influence",
-        "The pins of this object are released when this value falls below 0.5, and stay released. Animate it to release the "
-        "rod during the simulation",
+        "How firmly the pins of this object hold: 1 is rigid, 0 lets go, and anything between is a spring. Animate it to release "
+        "the rod, or to take hold of it again",
         1.0,
     )

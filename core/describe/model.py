@@ -39,6 +39,7 @@ class ModelRecord:
     elements: bool = False  # discretised into `Elements`, not into the drawn edges
     constants: bool = False  # has constants of its own, `Corde`
     sliding_holds: bool = False  # vertices can be held on a line: `Scene.slide`
+    soft_holds: bool = False  # `Simulation.set_influence`; the block has the capability `Engages`
     alteration: bool = True  # `Simulation.alter`; the block has the capability `Alters`
     breaks: bool = False  # rods and nets of it can break and be cut; the block has the capability `Breaks`
     balance: bool = False  # sag-free rest shapes; the block has the capability `Balances`

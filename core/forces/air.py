@@ -55,6 +55,14 @@ def isotropic_drag(drag: Array, i: int, value: float) -> None:
 
 
 @part
+def add_brakes(drag: Array, brakes: Array, first: int, end: int) -> None:
+    """Adds a drag (kg/s) that is the same in all directions to each row."""
+    for i in range(first, end):
+        for c in (0, 2, 5):
+            drag[i, c] += brakes[i]
+
+
+@part
 def cylinder_drag(
     radii: Array,
     mass: Array,

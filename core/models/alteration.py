@@ -41,10 +41,6 @@ class Originals:
         for array, original, here, factor in zip(self._arrays, self._originals, rows, factors, strict=True):
             array[here] = original[here] * factor
 
-    def clear(self, number: int, rows: int | slice) -> None:
-        """Sets rows of the original to zero, so that scaling does not bring them back."""
-        self._originals[number][rows] = 0.0
-
 
 def strain_factors(factors: Factors) -> NDArray[np.float64]:
     """Factors on the five natural strains of an element, integrated over its length: four of bending, one of twist."""

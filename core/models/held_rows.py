@@ -20,6 +20,8 @@ class HeldRows:
         -1 where the model's edge runs against the described one."""
         self.row = np.array(rows, dtype=np.int64)
         self.is_edge = np.array([kind == "edge" for kind in kinds], dtype=np.bool_)
+        self.holds_frame = np.array([kind not in ("pin", "slide") for kind in kinds], dtype=np.bool_)
+        self.holds_position = np.array([kind != "orient" for kind in kinds], dtype=np.bool_)
         self._holds, self._after, self._sense = holds, after, sense
         # What the rotation of a hold applies to: the frame, and for an edge also half of it, from its middle to its end.
         self._tangent, self._director = holds.tangent[1, self.row].copy(), holds.director[1, self.row].copy()

@@ -104,6 +104,7 @@ class FreeSteps(NamedTuple):
     drag_rate: Array  # (R,) 1/s: drag in proportion to mass, relative to the wind
     calm: bool = False  # use the most dissipative integrator, to find a state of rest
     skip: NDArray[np.bool_] | None = None  # (R,) rods that take no step
+    brakes: Array | float = 0.0  # (N,) kg/s: force against the velocity of sample points, relative to the wind
 
 
 class ModelBlock(Protocol):
@@ -255,7 +256,19 @@ class Releases(Protocol):
     """Holds can be removed while the simulation runs."""
 
     def release(self, hold: int) -> bool:
-        """Removes one of the block's holds for good. False if that hold can't be removed."""
+        """Removes one of the block's holds. False if that hold can't be removed."""
+
+
+@runtime_checkable
+class Engages(Protocol):
+    """Holds that were released can take hold again, and `FreeSteps.brakes` act on sample points."""
+
+    def engage(self, hold: int) -> None:
+        """Restores a hold. `move_holds` then says where it is: where its vertex and frame are now."""
+
+    def soften(self, hold: int, share: float) -> bool:
+        """Lets go of the position of a hold, and holds its frame by a share of the stiffness between it and the rod. False if
+        there is no such element, or more than one; the hold is then as it was."""
 
 
 @runtime_checkable

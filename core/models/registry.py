@@ -33,6 +33,7 @@ MODELS = (
         integrators=IMPLICIT,
         menu_number=0,
         balance=True,
+        soft_holds=True,
     ),
     ModelRecord(
         name="net",
@@ -46,6 +47,7 @@ MODELS = (
         nets=True,
         breaks=True,
         balance=True,
+        soft_holds=True,
         tension="block",
     ),
     ModelRecord(
@@ -60,6 +62,7 @@ MODELS = (
         net_description="Tree of segments that never stretch. Loops and breaking are not supported",
         nets=True,
         sliding_holds=True,
+        soft_holds=True,
         tension="block",
         contact_solvers=("coulomb", "active set"),
     ),

@@ -39,6 +39,7 @@ class HoldMotion(Motion):
             if len(of_block):
                 self.position[of_block] = block.hold_positions()
         super().__init__(self.position, np.tile(np.eye(3), (count, 1, 1)), np.zeros(count))
+        self._before, self._at, self._span = self.position.copy(), 0.0, 0.0  # positions before the last step; its times
         self._guided = any(hold.path is not None or hold.spin is not None for hold in scene.holds)
         # Holds with a path, by what it returns: (indices, functions).
         self._pins = self._functions("pin", "slide")
@@ -74,14 +75,29 @@ class HoldMotion(Motion):
         for now, part in zip(self._now, poses, strict=True):
             now[:] = part.reshape(now.shape)
         self._stop()
+        self._at = 0.0
         self.goals.restore(goals)
 
     def advance(self, at: float, time: float) -> None:
+        self._before[:], self._span, self._at = self.position, at - self._at, at
         super().advance(at, time)
         self.goals.advance(at)
 
+    def speeds(self, frame_rate: float) -> Array:
+        """(H, 3) m/s, mean velocities in the last step, at so many frames per second."""
+        return (self.position - self._before) * (frame_rate / self._span if self._span > 0.0 else 0.0)
+
+    def begin_at(self, hold: int, position: Array | None, rotation: Array | None) -> None:
+        """A hold that takes hold again begins the frame at this pose (None: at the one that it has). Its target stays."""
+        for arrays in (self._now, self._from):
+            for which, value in ((POSITION, position), (ROTATION, rotation)):
+                if value is not None:
+                    arrays[which][hold] = value
+        self._moving = True
+
     def arrive(self) -> None:
         super().arrive()
+        self._at = 0.0
         self.goals.arrive()
 
     @property

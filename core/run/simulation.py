@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import jit
@@ -12,9 +13,9 @@ from ..contact.choice import chosen_contact
 from ..describe.fields import Field
 from ..describe.model import known_integrators, model_names, model_record
 from ..describe.scene import AttachmentId, BodyId, ColliderId, GoalId, HoldId, RodId, Scene
-from ..errors import Array, TendrilError, array, flag, positive, whole
+from ..errors import Array, TendrilError, array, dimensions, flag, fraction, positive, whole
 from ..models.alteration import Factors, check_factors
-from ..models.protocol import Alters, Breaks, Energies, Grows, Releases, Work
+from ..models.protocol import Alters, Breaks, Energies, Grows, Work
 from ..models.registry import kernel_source
 from .callbacks import describe_error
 from .frame import Frame, Report
@@ -252,17 +253,21 @@ class Simulation:
             self._last_good.keep()
             self._to_carry += [] if jumps else [carried]
 
-    # Changes to the scene. Those that are not part of the state have to be repeated in a new simulation: `release` and `detach`
-    # before `restore`, because they discard accelerations, the others after it.
+    # Changes to the scene. Those that are not part of the state have to be repeated in a new simulation: `release`, `set_influence`
+    # and `detach` before `restore`, because they discard accelerations, the others after it.
 
     def release(self, hold: HoldId) -> None:
-        """Removes a hold for good. Not part of the state."""
-        number = whole("hold", hold, 0, len(self.scene.holds) - 1)
-        for block, ids in zip(self.blocks, self._world.rods.hold_ids, strict=True):
-            for k in (ids == number).nonzero()[0].tolist():
-                if not (isinstance(block, Releases) and block.release(k)):
-                    raise TendrilError("hold", hold, "only pins, and clamps at the end of a rod, can be let go of")
-        self._around.let_go(self.scene.holds[number].rod)
+        """Lets go of a hold: its influence becomes 0. Not part of the state."""
+        self.set_influence(hold, 0.0)
+
+    def set_influence(self, hold: HoldId | Sequence[HoldId] | Array, influence: float) -> None:
+        """How firmly holds hold from now on. 1 is rigid, 0 lets go, and anything between is a spring to where the hold would be: a
+        rod sags on it by 0.1 m ((1 - influence) / influence)^2. A hold that becomes rigid brings the rod to its target within
+        the next frame. Clamps that are not rigid leave the twist free. Not part of the state."""
+        w = fraction("influence", influence)
+        numbers = np.atleast_1d(np.asarray(hold)).tolist() if dimensions(hold) >= 0 else [hold]
+        for one in numbers:
+            self._world.set_influence(whole("hold", one, 0, len(self.scene.holds) - 1), w)
 
     def detach(self, attachment: AttachmentId) -> None:
         """Removes an attachment to a body for good. Not part of the state."""

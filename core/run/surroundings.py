@@ -15,6 +15,7 @@ from ..maths.motion import finite_array
 from ..models.protocol import WHOLE, FreeSteps, ModelBlock
 from .frame import Place
 from .goals import Goals
+from .soft_holds import SoftHolds
 
 
 class Surroundings:
@@ -25,12 +26,14 @@ class Surroundings:
         vertices: Sequence[NDArray[np.int64]],
         places: Sequence[Place],
         goals: Goals,
+        soft: SoftHolds,
     ) -> None:
         """`vertices` are the rows of each block's vertices."""
-        self._goals = goals
+        self._goals, self._soft = goals, soft
         self.gravity, self.wind = scene.gravity, scene.wind
         self.air_density, self.drag = scene.air_density, scene.drag
         self.forces = [np.zeros((int(block.sample_start[-1]), 3)) for block in blocks]  # N on all sample points
+        self._brakes = [np.zeros(len(forces)) for forces in self.forces]  # kg/s, see `FreeSteps`
         self._blocks = blocks
         self._loads = [
             (load.force, places[load.rod].block, vertices[places[load.rod].block][places[load.rod].first + load.vertex])
@@ -51,9 +54,9 @@ class Surroundings:
         ]  # N: what the wind would do through that drag, undone
         self._swing_drag = [swing_drag(entry.rod.swing_time) for entry in scene.entries]
         self._damping = [1.0] * len(scene.entries)  # factors
-        self._anchors = [0] * len(scene.entries)  # holds and attachments of each rod
+        self._anchors = [0.0] * len(scene.entries)  # influences of the holds and attachments of each rod, added up
         for held in [*(hold.rod for hold in scene.holds), *(one.rod for one in scene.attachments)]:
-            self._anchors[held] += 1
+            self._anchors[held] += 1.0
         for rod in range(len(scene.entries)):
             self.damp(rod, 1.0)
         # (samples, 1) factor on gravity; None: 1
@@ -65,7 +68,7 @@ class Surroundings:
     @property
     def uneven(self) -> bool:
         """True if forces vary between substeps."""
-        return self._timed or self._has_fields or bool(self._goals)
+        return self._timed or self._has_fields or bool(self._goals) or self._soft.active
 
     @property
     def _has_fields(self) -> bool:
@@ -122,6 +125,10 @@ class Surroundings:
             self._add_fields(h, masses)
         if self._goals:
             self._goals.add_forces(self._blocks, masses, self.forces, h, frame_rate)
+        for brakes in self._brakes:
+            brakes[:] = 0.0
+        if self._soft.active:
+            self._soft.add_forces(self.forces, self._brakes, h, frame_rate, self.wind)
         for k, still in enumerate(self._still):
             still[:] = 0.0
             if windy:
@@ -133,20 +140,21 @@ class Surroundings:
         block, rows = self._rods[rod]
         number = int(np.searchsorted(self._blocks[block].sample_start, rows.start, side="right")) - 1
         self._damping[rod] = factor
-        self._own_drag[block][number] = factor * self._swing_drag[rod] if self._anchors[rod] > 0 else 0.0
+        # A rod that nothing holds flies: friction within it can't slow it down.
+        self._own_drag[block][number] = factor * self._swing_drag[rod] * min(max(self._anchors[rod], 0.0), 1.0)
 
-    def let_go(self, rod: RodId) -> None:
-        """One of the rod's holds or attachments is gone. Without any it flies: friction within it can't slow it down."""
-        self._anchors[rod] -= 1
+    def let_go(self, rod: RodId, influence: float = 1.0) -> None:
+        """One of the rod's holds or attachments has lost so much influence."""
+        self._anchors[rod] -= influence
         self.damp(rod, self._damping[rod])
 
     def free_steps(self, block: int, h: float, count: int, settling: bool, skip: Flags | None) -> FreeSteps:
         """Steps of a block under what acts on it; `settling`: nothing brakes it."""
         if settling:
             rates = np.zeros_like(self._own_drag[block])
-            return FreeSteps(h, count, self.forces[block], self.wind, 0.0, rates, True, skip)
+            return FreeSteps(h, count, self.forces[block], self.wind, 0.0, rates, True, skip, self._brakes[block])
         forces, rates = self.forces[block] + self._still[block], self.drag + self._own_drag[block]
-        return FreeSteps(h, count, forces, self.wind, self.air_density, rates, False, skip)
+        return FreeSteps(h, count, forces, self.wind, self.air_density, rates, False, skip, self._brakes[block])
 
     def _masses(self) -> list[Array]:
         """(samples,) kg, of all blocks, because rods may grow. Call before gravity is applied: a block remembers the last

@@ -21,6 +21,7 @@ from .callbacks import Callbacks
 from .goals import Goals
 from .holds import HoldMotion
 from .rod_blocks import RodBlocks
+from .soft_holds import SoftHolds
 from .surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class World:
         self.blocks = self.rods.blocks
         goals = Goals(scene, self.rods.vertices, self.rods.places)
         self.holds = HoldMotion(scene, self.blocks, self.rods.hold_ids, goals, self.callbacks)
-        self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places, goals)
+        self.soft = SoftHolds(scene, self.rods, self.holds)
+        self.around = Surroundings(scene, self.blocks, self.rods.vertices, self.rods.places, goals, self.soft)
         self.growing: dict[int, Grows] = {}  # blocks with rods whose length changes through the next frame
         self.work = Work()  # since the last frame was returned
         self.bodies = self._make_bodies(settings) if scene.bodies else None
@@ -141,6 +143,16 @@ class World:
 
     def send_holds(self) -> None:
         self.rods.move_holds(self.holds.poses())
+
+    def set_influence(self, hold: int, influence: float) -> None:
+        """See `Simulation.set_influence`."""
+        lost = self.soft.set(hold, influence)
+        if lost == 0.0:
+            return
+        self.around.let_go(self.scene.holds[hold].rod, lost)
+        if influence == 1.0 or lost == -influence:
+            self.send_holds()
+            self.send_holds()  # twice: the next step also begins there
 
     @property
     def is_uniform(self) -> bool:

@@ -9,6 +9,7 @@ from tendril.addon.overlay.snapshots import snapshot_of
 from tendril.tests.addon.building import line, make_mesh, make_rod, play, ring, status
 from tendril.tests.addon.test_bake import key_rows
 from tendril.tests.addon.test_hair import make_hair
+from tendril.tests.addon.test_overlay import plumb
 
 both = pytest.mark.parametrize("model", ["der", "clothoid"])
 
@@ -90,6 +91,38 @@ def test_pins_of_the_object_let_go(model, hold):
     shown = play(obj, 10)
     assert np.array_equal(shown[5][0], shown[1][0])
     assert shown[10][0, 2] < shown[1][0, 2] - 0.05
+
+
+@pytest.mark.parametrize("hold", ["PIN", "CLAMP"])
+def test_pins_soften_and_take_hold_again_from_memory_and_disk(hold, tmp_path):
+    """Without a jump, and to the same bits from any frame on."""
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rope.blend"))
+    scene.frame_end, scene.tendril.use_disk_cache = 40, True
+    obj = make_rod(("POLY", line()), start_hold=hold)
+    animate(obj.tendril, "pin_influence", {1: 1.0, 4: 1.0, 14: 0.0, 18: 0.0, 30: 1.0})
+    shown = play(obj, 40)
+    start = np.array([shown[k][0] for k in range(1, 41)])
+    away = np.linalg.norm(start - start[0], axis=1)
+    assert np.all(away[:4] == 0.0)
+    assert 0.0 < away[4] < 0.002  # influence 0.9
+    assert away.max() > 0.1
+    assert away[28] < 0.02  # influence 0.92
+    assert np.all(away[30:] == 0.0)
+    assert not memory.info(scene).startswith("outdated")
+    for back in (33, 24, 16, 7):
+        memory.running_of(scene).truncate_after(back)
+        scene.frame_set(back)
+        for frame in range(back + 1, back + 3):
+            scene.frame_set(frame)
+            assert np.array_equal(read_rows(obj.data), shown[frame]), frame
+
+
+def test_pins_are_soft_from_the_start():
+    obj = make_rod(("POLY", plumb()), pin_influence=0.5)
+    bpy.context.scene.tendril.drag = 5.0
+    shown = play(obj, 72)
+    assert shown[72][0, 2] - shown[1][0, 2] == pytest.approx(-0.0981, rel=0.02)
 
 
 def test_hair_of_clothoids_is_let_go_of_and_goes_on_so_from_a_state(tmp_path):

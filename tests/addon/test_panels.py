@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import blf
 import bpy
 import pytest
 from tendril.addon import memory, panels
@@ -63,7 +64,8 @@ class Panel:
         self._cls, self.layout = cls, layout
 
     def __getattr__(self, name):
-        return getattr(self._cls, name).__get__(self)
+        found = getattr(self._cls, name)
+        return found.__get__(self) if callable(found) else found
 
 
 def draw(cls, layout):
@@ -107,6 +109,56 @@ def test_all_panels_draw_for_all_kinds(flat):
     hair = drawn_of(make_hair(**shape))
     assert {"model", "start_hold", "pin_group", "use_attributes", "segment_length"} <= set(hair)
     assert not {"net_model", "pin_by_weight"} & set(hair)
+
+
+class Measured(Layout):
+    """Measures labels in a panel of Blender's default width, in a window of 1600 pixels: 212 are for a setting, 80 for a label
+    beside it."""
+
+    content, beside = 212.0, 80.0
+
+    def __init__(self, drawn, decorated=False, split=False):
+        super().__init__(drawn, decorated)
+        self.use_property_split = split
+
+    def prop(self, data, name, text=None, **_options):
+        definition = data.bl_rna.properties[name]
+        label = bpy.app.translations.pgettext_iface(definition.name) if text is None else text
+        blf.size(0, 11)
+        width = blf.dimensions(0, label)[0]
+        if self.use_property_split:
+            room = self.content - self.beside - 20.0 if definition.type == "BOOLEAN" else self.beside
+        elif definition.type == "BOOLEAN":
+            room = self.content - 20.0
+        elif definition.type in ("INT", "FLOAT"):
+            room = self.content - 60.0  # the number is in the same field
+        else:
+            room = 0.5 * self.content
+        self.drawn.append((label, width, room))
+
+    def prop_search(self, data, name, _where, _collection, **options):
+        self.prop(data, name, **options)
+
+    def _part(self, **_options):
+        return type(self)(self.drawn, self.use_property_decorate, self.use_property_split)
+
+    row = column = column_flow = grid_flow = split = box = _part
+
+
+def test_no_label_is_truncated_at_the_default_width():
+    rope, net, hair = make_rod(name="Rope"), make_net(), make_hair()
+    rope.tendril.attachments.add()
+    measured = set()
+    for obj in (rope, net, hair):
+        bpy.context.view_layer.objects.active = obj
+        obj.tendril.use_profiles, obj.tendril.material = False, "CUSTOM"
+        for cls in all_panels():
+            drawn = []
+            draw(cls, Measured(drawn))
+            measured.update((cls.__name__, *one) for one in drawn)
+    assert len(measured) > 100
+    long = "\n".join(str(one) for one in sorted(measured) if one[2] > one[3])
+    assert not long, long
 
 
 def test_a_sentence_takes_as_many_lines_as_it_needs(monkeypatch):

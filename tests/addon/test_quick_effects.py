@@ -8,6 +8,7 @@ from tendril.addon.bridge import rod_types
 from tendril.addon.bridge.curves import read_rows
 from tendril.addon.operators import quick
 from tendril.tests.addon.building import activate, make_curve, make_mesh, play
+from tendril.tests.addon.test_bake import key_rows
 from tendril.tests.addon.test_operators import refuses
 
 TILTS = 22  # rows after the 65 points of a rope with a look
@@ -178,3 +179,32 @@ def test_common_words_are_in_menus_where_the_search_finds_them():
         assert word in text, word
     for menu, draw in operators._menus():
         assert draw in menu._dyn_ui_initialize()
+
+
+def test_from_the_menu_to_a_baked_saved_and_reopened_rope(tmp_path):
+    """The clicks that packaging/window makes, as operators, for Blenders without a window."""
+    path = str(tmp_path / "rope.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    scene = bpy.context.scene
+    scene.frame_end = 20
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.tendril.quick_rope() == {"FINISHED"}
+    soft = play(bpy.context.object, 12)
+    scene.frame_set(5)
+    bpy.context.object.tendril.stiffness_factor = 4.0
+    stiff = play(bpy.context.object, 12)
+    assert np.abs(stiff[12] - soft[12]).max() > 1e-3
+    bpy.ops.ed.undo_push(message="played")
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    assert len(bpy.context.object.data.shape_keys.key_blocks) >= 20
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.ed.undo()
+    assert not bpy.context.object.tendril.baked
+    assert bpy.context.object.tendril.stiffness_factor == 4.0
+    assert bpy.ops.tendril.bake() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    rope = bpy.context.object
+    assert rope.tendril.baked
+    key = list(key_rows(rope))[11]
+    np.testing.assert_array_equal(key, stiff[12][: len(key)])

@@ -102,7 +102,7 @@ def test_each_spline_has_its_own_point_and_they_let_go_together():
         apart.append(np.linalg.norm(read_rows(rod.data)[::5] - places, axis=1))
     np.testing.assert_allclose(apart[:6], 0.02, atol=1e-5)
     assert np.min(apart[-1]) > 0.05
-    assert len(memory.running_of(bpy.context.scene).released) == 1
+    assert list(memory.running_of(bpy.context.scene).influences.values()) == [0.0]
 
 
 def test_a_surface_without_faces_is_refused():

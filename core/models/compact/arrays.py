@@ -80,6 +80,7 @@ class Forces(NamedTuple):
     drag: Array  # (N, 6) kg/s, symmetric matrix xx yx yy zx zy zz of drag force per velocity
     wind: Array  # (3,) m/s
     drag_rate: Array  # (R,) 1/s
+    brakes: Array  # (N,) kg/s, what is added to the drag of vertices
     push: Array  # (N, 3) N, contact and coupling forces of the last linearisation of a coupled step
 
 
@@ -261,7 +262,7 @@ def make_arrays(n: int, rods: int, any_closed: bool, forks: int = 0) -> Arrays:
         kept=state(),
         holds=Holds(zeros(2, n, 3), zeros(2, n, 3), zeros(2, n, 3), zeros(2, n)),
         frames=HeldFrames(zeros(n, 3), zeros(n, 3), zeros(n)),
-        forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(rods), zeros(n, 3)),
+        forces=Forces(zeros(n, 3), zeros(n, 6), zeros(3), zeros(rods), zeros(n), zeros(n, 3)),
         stage=zeros_of(Stage, (n, 3), q=(n, 4), v=(n, 6), aim=(n, 6), weight=(n, 2), strain=(n, 2, 3)),
         start_strain=zeros(n, 2, 3),
         first_load=zeros(n, 3),

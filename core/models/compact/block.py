@@ -11,6 +11,7 @@ from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints
 from ..alteration import Factors, Originals, strain_factors
 from ..carrying import RigidMotion
+from ..end_frames import EndFrames
 from ..held_frames import FRAMED, FREE_END
 from ..held_rows import HeldRows
 from ..ladder import MOST_HALVINGS, MOST_ITERATIONS
@@ -94,6 +95,9 @@ class CompactBlock:
         kinds, held = [hold.kind for _, hold in holds], np.array(rows, dtype=np.int64)
         after = np.where(np.array(kinds) == "edge", layout.edges.after[held], held)
         self._held_rows = HeldRows(b.holds, kinds, rows, after, b.holds.position[1], layout.sense[held])
+        self._held_rods = np.array([number for number, _ in holds], dtype=np.int64)
+        self._frames = EndFrames(self._held_rods, held, b.rods.stiffness, b.state.twist)
+        self._rails = b.rods.rail[held]
         self._update_geometry()
 
     # -- Positions, velocities and frames
@@ -130,29 +134,54 @@ class CompactBlock:
         self._measured = False
 
     def release(self, hold: int) -> bool:
-        """Releases a hold permanently. Returns False for holds of edges and of frames inside a rod, as in `der`."""
+        """Releases a hold. Returns False for holds of edges and of frames inside a rod, as in `der`."""
+        if not self._can_release(hold):
+            return False
+        self._let_go(hold, 0.0)
+        return True
+
+    def soften(self, hold: int, share: float) -> bool:
+        if not self._held_rows.holds_frame[hold] or not self._can_release(hold):
+            return False
+        self._let_go(hold, share)
+        return True
+
+    def engage(self, hold: int) -> None:
+        b, row = self.arrays, int(self._held_rows.row[hold])
+        b.rods.held[row], b.rods.rail[row] = self._held_rows.holds_position[hold], self._rails[hold]
+        b.state.consistent[self._held_rods[hold]] = 0.0
+        self._hold_frame(hold, 1.0)
+
+    def _can_release(self, hold: int) -> bool:
         rods, row = self.arrays.rods, int(self._held_rows.row[hold])
         inside = rods.before[row] >= 0 and rods.edge[row]
-        if rods.edge_framed[row] or (rods.joint[row] == FRAMED and inside):
-            return False
-        if rods.joint[row] == FRAMED:
-            rods.joint[row] = FREE_END
-            rods.stiffness[row] = 0.0
-            if self._originals is not None:
-                self._originals.clear(0, row)
-        state = self.arrays.state
+        return not rods.edge_framed[row] and not (self._held_rows.holds_frame[hold] and inside)
+
+    def _let_go(self, hold: int, share: float) -> None:
+        """Of the position; the frame is held by a share of its stiffness."""
+        rods, state, row = self.arrays.rods, self.arrays.state, int(self._held_rows.row[hold])
         deviation = float(np.linalg.norm(state.x[row] - self.arrays.holds.position[1, row]))
         if rods.held[row] and deviation < 1e-6 * rods.rest_length[row]:
             # The reaction force ends abruptly. A state from after the release keeps its accelerations.
-            state.consistent[np.searchsorted(rods.start, row, side="right") - 1] = 0.0
+            state.consistent[self._held_rods[hold]] = 0.0
         rods.held[row] = False
         rods.rail[row] = 0.0
         state.hold_force[row] = 0.0
+        self._hold_frame(hold, share)
+
+    def _hold_frame(self, hold: int, share: float) -> None:
+        if self._held_rows.holds_frame[hold]:
+            self._frames.set_share(hold, share)
+            self.arrays.rods.joint[self._held_rows.row[hold]] = FRAMED if share > 0.0 else FREE_END
         self._measured = False
-        return True
 
     def alter(self, rod: int, factors: Factors) -> None:
         """Scales the properties of a rod relative to its description."""
+        with self._frames.altering(rod, factors):
+            self._scale(rod, factors)
+        self._measured = False
+
+    def _scale(self, rod: int, factors: Factors) -> None:
         b, rods = self.arrays, self.arrays.rods
         if self._originals is None:
             self._originals = Originals(
@@ -173,7 +202,6 @@ class CompactBlock:
         drawn = float(np.linalg.norm(b.state.x[self._edges.after[edge]] - b.state.x[edge]))
         if abs(drawn - rods.rest_length[edge]) > 1e-9 * drawn:
             rebuild_vertices(b, rod)
-        self._measured = False
 
     def strains(self) -> Array:
         """(E, 3) stretch, bending and twist of the described edges."""
@@ -194,6 +222,7 @@ class CompactBlock:
         b.forces.force[:] = steps.forces
         b.forces.wind[:] = steps.wind
         b.forces.drag_rate[:] = steps.drag_rate
+        b.forces.brakes[:] = steps.brakes
         scheme = BACKWARD_EULER if steps.calm else self._scheme
         self._stage = steps.h * LENGTH[scheme]
         self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)

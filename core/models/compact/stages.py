@@ -6,7 +6,7 @@ import math
 
 from ...compile.jit import part
 from ...errors import Array
-from ...forces.air import cylinder_drag
+from ...forces.air import add_brakes, cylinder_drag
 from ...maths.geometry.frames import cross, dot, transport, unit
 from ...maths.geometry.quaternions import directors_of, product, rotation_vector, turned
 from ...maths.linalg.small import get3, get4, put3, put4
@@ -114,6 +114,7 @@ def update_drag(rods: Rods, forces: Forces, state: State, air_density: float, r:
                 begin, i + 1, rods.closed[r],
             )  # fmt: skip
             begin = i + 1
+    add_brakes(forces.drag, forces.brakes, rods.start[r], rods.start[r + 1])
 
 
 @part

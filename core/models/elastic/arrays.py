@@ -104,6 +104,7 @@ class Forces(NamedTuple):
     drag: Array  # (V, 6) symmetric matrix xx yx yy zx zy zz of the force per velocity, kg/s
     wind: Array  # (3,) m/s
     drag_rate: Array  # (R,) 1/s: the same for the spin, in proportion to inertia
+    brakes: Array  # (V,) kg/s: what is added to the drag of vertices
 
 
 class Stage(NamedTuple):
@@ -247,7 +248,12 @@ def make_holds(size: Sizes, of_rods: bool) -> Holds:
 
 def make_forces(size: Sizes, work: Sizes) -> Forces:
     return Forces(
-        np.zeros(size.unknowns), np.zeros(work.unknowns), np.zeros((work.vertices, 6)), np.zeros(3), np.zeros(size.nets)
+        np.zeros(size.unknowns),
+        np.zeros(work.unknowns),
+        np.zeros((work.vertices, 6)),
+        np.zeros(3),
+        np.zeros(size.nets),
+        np.zeros(size.vertices),
     )
 
 

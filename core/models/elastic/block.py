@@ -79,6 +79,9 @@ class ElasticBlock:
         """The same for unknowns (n,) and edges (E, 28), (E,)."""
         raise NotImplementedError
 
+    def _set_brakes(self, brakes: Array | float) -> None:
+        raise NotImplementedError
+
     # Free steps -----------------------------------------------------------------------------------------------------
 
     def free_steps(self, steps: FreeSteps) -> None:
@@ -86,6 +89,7 @@ class ElasticBlock:
         self.generalized_forces(steps.forces, forces.force)
         forces.wind[:] = steps.wind
         forces.drag_rate[:] = steps.drag_rate
+        self._set_brakes(steps.brakes)
         scheme = BACKWARD_EULER if steps.calm else self._scheme
         self._stage = steps.h * LENGTH[scheme]
         self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)

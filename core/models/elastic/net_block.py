@@ -10,6 +10,7 @@ from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints, TendrilError
 from ...maths.linalg.sparse_order import stack_size
+from ..alteration import Factors
 from ..protocol import WHOLE, Edges, Pushes
 from .block import ElasticBlock
 from .build_nets import build, make_scratch
@@ -84,13 +85,36 @@ class NetBlock(ElasticBlock):
         self._holds.move(positions, rotations, spins)
         self._measured = False
 
+    def _set_brakes(self, brakes: Array | float) -> None:
+        forces, samples = self.flat.forces, self._samples
+        every = np.broadcast_to(brakes, len(samples.vertex))
+        forces.brakes[:] = np.bincount(samples.vertex, every, len(forces.brakes))
+
     def release(self, hold: int) -> bool:
-        """Lets go of one of the block's holds for good."""
-        self._holds.release(hold)
-        for net in range(self._rods):
-            self.forget_acceleration(net)
-        self._measured = False
+        """Lets go of one of the block's holds."""
+        self._change_hold(hold, False, 0.0)
         return True
+
+    def engage(self, hold: int) -> None:
+        self._change_hold(hold, True, 1.0)
+
+    def soften(self, hold: int, share: float) -> bool:
+        if not self._holds.can_soften(hold):
+            return False
+        self._change_hold(hold, False, share)
+        return True
+
+    def alter(self, rod: int, factors: Factors) -> None:
+        with self._holds.frames.altering(rod, factors):
+            super().alter(rod, factors)
+
+    def _change_hold(self, hold: int, position: bool, share: float) -> None:
+        before = self.flat.material.held.copy()
+        self._holds.change(hold, position, share)
+        if not np.array_equal(before, self.flat.material.held):
+            for net in range(self._rods):
+                self.forget_acceleration(net)
+        self._measured = False
 
     # A coupled step -----------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
 from ...errors import Array, Ints
 from ..alteration import Factors
+from ..end_frames import EndFrames
 from ..held_frames import FRAMED, FREE_END
 from ..held_rows import HeldRows
 from ..protocol import WHOLE, Edges, Pushes
@@ -61,6 +62,8 @@ class RodBlock(ElasticBlock):
         self._held_rows = HeldRows(
             b.holds, [hold.kind for _, hold in holds], rows, np.array(after, dtype=np.int64), b.state.q[:, :3]
         )
+        self._held_rods = np.array([number for number, _ in holds], dtype=np.int64)
+        self._frames = EndFrames(self._held_rods, self._held_rows.row, b.rods.stiffness, b.state.twist)
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
@@ -91,29 +94,50 @@ class RodBlock(ElasticBlock):
         self._held_rows.move(positions, rotations, spins)
         self._measured = False
 
+    def _set_brakes(self, brakes: Array | float) -> None:
+        self.flat.forces.brakes[:] = brakes
+
     def release(self, hold: int) -> bool:
-        """Lets go of one of the block's holds for good. Not of an edge, nor of a frame inside of a rod: the two elements beside
-        it can't become one while it moves."""
-        rods, row = self.arrays.rods, int(self._held_rows.row[hold])
-        rod = int(np.searchsorted(rods.start, row, side="right")) - 1
-        at_end = not rods.closed[rod] and row in (rods.start[rod], rods.start[rod + 1] - 1)
-        framed = rods.joint[row] == FRAMED
-        if self._held_rows.is_edge[hold] or (framed and not at_end):
+        """Lets go of one of the block's holds. Not of an edge, nor of a frame inside of a rod: the two elements beside it can't
+        become one while it moves."""
+        if not self._can_release(hold):
             return False
-        rods.held[row, :3] = False
-        if framed:
-            rods.joint[row] = FREE_END
-            rods.stiffness[row] = 0.0
-            lay_elements(self.flat, rods.joint)
-            if self._originals is not None:
-                self._originals.clear(0, slice(2 * row, 2 * row + 2))
-        self.forget_acceleration(rod)
-        self._measured = False
+        self._set_hold(hold, False, 0.0)
         return True
+
+    def engage(self, hold: int) -> None:
+        self._set_hold(hold, True, 1.0)
+
+    def soften(self, hold: int, share: float) -> bool:
+        if not self._held_rows.holds_frame[hold] or not self._can_release(hold):
+            return False
+        self._set_hold(hold, False, share)
+        return True
+
+    def _can_release(self, hold: int) -> bool:
+        rods, row = self.arrays.rods, int(self._held_rows.row[hold])
+        rod = int(self._held_rods[hold])
+        at_end = not rods.closed[rod] and row in (rods.start[rod], rods.start[rod + 1] - 1)
+        return not self._held_rows.is_edge[hold] and (at_end or not self._held_rows.holds_frame[hold])
+
+    def _set_hold(self, hold: int, position: bool, share: float) -> None:
+        """Whether the position is held, and by which share of its stiffness the frame is."""
+        rods, row, of = self.arrays.rods, int(self._held_rows.row[hold]), self._held_rows
+        held, joint = position and of.holds_position[hold], FRAMED if share > 0.0 else FREE_END
+        if of.holds_frame[hold]:
+            self._frames.set_share(hold, share)
+        if (of.holds_frame[hold] and joint != rods.joint[row]) or held != rods.held[row, 0]:
+            self.forget_acceleration(int(self._held_rods[hold]))
+        if of.holds_frame[hold]:
+            rods.joint[row] = joint
+            lay_elements(self.flat, rods.joint)
+        rods.held[row, :3] = held
+        self._measured = False
 
     def alter(self, rod: int, factors: Factors) -> None:
         """Makes a rod other than it was described."""
-        super().alter(rod, factors)
+        with self._frames.altering(rod, factors):
+            super().alter(rod, factors)
         set_units(self.flat)
 
     def _pushes(self, chosen: Ints, pushes: Pushes) -> Pushes:

@@ -216,7 +216,7 @@ def air_drag(graph: Graph, material: Material, forces: Forces, q: Array, v: Arra
     """Writes the drag's matrix of the vertices, for the speed that they have now."""
     drag, wind, rate, mass, vertex = forces.drag, forces.wind, forces.drag_rate[r], material.mass, graph.x
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
-        isotropic_drag(drag, i, rate * mass[vertex[i]])
+        isotropic_drag(drag, i, rate * mass[vertex[i]] + forces.brakes[i])
     if air_density == 0.0:
         return
     for e in range(graph.edges[r], graph.edge_end[r]):

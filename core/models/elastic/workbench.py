@@ -56,6 +56,8 @@ def fetch(b: Arrays, bench: Arrays, r: int) -> None:
     force, to_force = b.forces.force, bench.forces.force
     for i in range(4 * n):
         to_force[i] = force[4 * first + i]
+    for i in range(n):
+        bench.forces.brakes[i] = b.forces.brakes[first + i]
     for c in range(3):
         bench.forces.wind[c] = b.forces.wind[c]
     bench.forces.drag_rate[0] = b.forces.drag_rate[r]
