@@ -12,50 +12,46 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from itertools import product
 from multiprocessing import get_context
 
-from tendril.core.describe.model import ModelRecord, model_records
-from tendril.core.run.warm_up import is_warm, warm_up
+from tendril.core.describe.model import model_records
+from tendril.core.run.warm_up import is_warm, name_of, warm_up
 
 Task = tuple[list[str], bool, bool]  # what `warm_up` takes
 
 
-def tasks_of(records: Iterable[ModelRecord]) -> list[Task]:
+def tasks_of(models: Iterable[str]) -> list[Task]:
     """All models, with contact or without, with bodies or without: what both processes need first is not next to each other."""
-    first, *others = (record.name for record in records)
+    first, *others = models
     combinations = list(product((True, False), repeat=2))
     rest = [([name], contact, bodies) for name in others for contact, bodies in combinations if contact or bodies]
     free: list[Task] = [([name], False, False) for name in others]
     return [*(([first], *combination) for combination in combinations), *rest, *free]
 
 
-def main() -> int:
-    tasks = deque(task for task in tasks_of(model_records()) if not is_warm(*task))
-    failed = []
+def main() -> None:
+    tasks = deque(task for task in tasks_of(record.name for record in model_records()) if not is_warm(*task))
 
     def work(take: Callable[[], Task]) -> None:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             while tasks:
-                try:
-                    process.submit(warm_up, *take()).result()
-                except IndexError:
-                    return  # the other one took the last
-                except Exception as error:
-                    failed.append(error)
-                    return
+                with suppress(IndexError):  # the other one took the last
+                    task = take()
+                    try:
+                        process.submit(warm_up, *task).result()
+                    except Exception as error:  # tests of this model will tell more
+                        print(f"{name_of(task[0][0], *task[1:])}: {type(error).__name__}: {error}", file=sys.stderr)
 
-    threads = [threading.Thread(target=work, args=(take,)) for take in (tasks.popleft, tasks.pop)]
     if tasks:
         print("Compiling kernels: some minutes, once for these sources.", flush=True)
+        threads = [threading.Thread(target=work, args=(take,)) for take in (tasks.popleft, tasks.pop)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    for error in failed:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-    return len(failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,7 +10,9 @@ import pytest
 from numba.core.registry import CPUDispatcher
 from tendril.core import Material, Mesh, Rod, Scene, Simulation
 from tendril.core.compile import cache_folder
+from tendril.core.models.registry import MODELS
 from tendril.core.run import warm_up, warm_up_process
+from tendril.packaging.compile_kernels import tasks_of
 
 
 def compiled():
@@ -77,6 +79,14 @@ def test_nothing_is_tried_twice_where_no_mark_can_be_made(monkeypatch, tmp_path)
     assert not warm_up.is_warm(["der"], False)
     warm_up.warm_up(["der"], False)
     assert warm_up.is_warm(["der"], False)
+
+
+def test_two_processes_compile_each_combination_of_each_model_once():
+    models = [record.name for record in MODELS]
+    names = [warm_up.name_of(model, contact, bodies) for (model,), contact, bodies in tasks_of(models)]
+    assert len(names) == len(set(names)) == 4 * len(models)
+    assert names[0] == "der-contact-bodies"
+    assert names[-1 : -len(models) : -1] == models[:0:-1]  # what the other process begins with
 
 
 def test_asking_whether_it_was_done_needs_no_numba(tmp_path):
