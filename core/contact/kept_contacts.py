@@ -13,9 +13,11 @@ import numpy as np
 
 from ..errors import Array
 from .arrays import Contacts, Flags, Ints, Samples, thicknesses
+from .known_forces import first_keys, numbered_keys, numbers_of_keys
 
 NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
 MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
+OF_EDGE = 0.1  # how far, in edge lengths, a thin rod may slide along a collider, whose surface is flat over such lengths
 SLANT = 0.05  # sine of the angle between two edges from which on they touch wherever they slide along each other
 
 Kept = Contacts  # copies of some rows
@@ -31,7 +33,10 @@ def copy_valid(contacts: Contacts, samples: Samples, thin: Flags, acting: Flags,
     lines = (sides[:, 1] >= 0) & np.all(thin[sides], axis=1)
     if lines.any():
         drift[lines] = _sideways(drift[lines], sides[lines], samples)
-    near = np.sum(drift * drift, axis=1) < contacts.arm[rows].sum(axis=1) ** 2
+    edge = sides[:, 0]
+    length = np.linalg.norm(samples.now[samples.after[edge]] - samples.now[edge], axis=1)
+    most = np.maximum(contacts.arm[rows].sum(axis=1), np.where(sides[:, 1] < 0, OF_EDGE * length, 0.0))
+    near = np.sum(drift * drift, axis=1) < most**2
     rows = rows[meant & near]
     return Contacts(*(field[rows] for field in contacts))
 
@@ -58,18 +63,18 @@ def unit_rows(x: Array) -> Array:
 def freeze_found(contacts: Contacts, count: int, kept: Kept, samples: int) -> Ints:
     """The rows of contacts found at an iterate that remain beside those that are kept. Those of pairs of edges with a kept contact
     only do where they overlap by more than that knows; they get keys of their own."""
-    key, square = contacts.key[:count], samples**2
+    key = contacts.key[:count]
     if not len(kept.key):
         return np.arange(count)
-    base, of = np.unique(np.where(kept.key >= 0, kept.key % square, kept.key), return_inverse=True)
+    base, of = np.unique(first_keys(kept.key, samples), return_inverse=True)
     last, least = np.zeros(len(base), np.int64), np.full(len(base), np.inf)
-    np.maximum.at(last, of, np.maximum(kept.key, 0) // square)
+    np.maximum.at(last, of, numbers_of_keys(kept.key, samples))
     np.minimum.at(least, of, kept.gap)
     at = np.minimum(np.searchsorted(base, key), len(base) - 1)
-    again = (base[at] == key) & (key >= 0)
+    again = base[at] == key
     thickness = thicknesses(contacts.arm[:count])
     deeper = contacts.gap[:count] < np.minimum(least[at], 0.0) - NEW * thickness
     new = again & (deeper | contacts.crossed[:count])
-    key[new] += square * (last[at[new]] + 1)
+    key[new] = numbered_keys(key[new], last[at[new]] + 1, samples)
     contacts.gap[:count][new] -= MARGIN * thickness[new]
     return np.flatnonzero(new | ~again)
