@@ -58,8 +58,8 @@ class CrowdDetection(Detection):
         self.start_step()
 
     def reach(self, moved: Array) -> None:
-        """How far from colliders contacts are found, when the iterate has moved by `moved` (N, 3): the next step may be as long, and
-        what it would run into has to be known. Otherwise a contact that the last step opened is lost, and the next one runs into it
+        """How far from colliders contacts are found when the iterate has moved by `moved` (N, 3). The next step may be as long, and
+        what it would run into has to be known: otherwise a contact that one step opens is lost, and the next step runs into it
         again."""
         way = np.sqrt(np.einsum("ij,ij->i", moved, moved))
         self._margin[:] = self._least_margin + REACH * np.maximum(way, way[self.samples.after])

@@ -36,7 +36,7 @@ SHORT = 100  # sample points,
 FEW = 2  # rods are enough
 MOST_ITERATIONS = 12
 MOST_CAREFUL_ITERATIONS = 20
-LINE_ITERATIONS = 30  # the same for thin rods, which meet as lines: most of these are of few rods
+LINE_ITERATIONS = 12  # the same for thin rods, which meet as lines
 FEW_ITERATIONS = 6
 MOST_SWEEPS = 60
 SWEEP_EFFORT = 20  # of the sweeps for a contact, in steps of a vertex
@@ -47,7 +47,7 @@ RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next ste
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
 FREEZE = 2  # iterations after which contacts that act keep their points and normals
 # Parts of the thin rods that may be left after so many iterations: if there are more, smaller steps are faster.
-MANY_LEFT = {3: 0.35, 5: 0.1, 10: 0.05, 15: 0.025}
+MANY_LEFT = {3: 0.35, 6: 0.15, 10: 0.07}
 STUCK = 3  # iterations without progress after which a thin rod takes half of Newton's steps
 # Thin rods that make no progress at all are left out, if they are no more than
 FEW_BAD = 0.1  # of those that take part

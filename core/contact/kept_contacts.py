@@ -17,8 +17,10 @@ from .known_forces import first_keys, numbered_keys, numbers_of_keys
 
 NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
 MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
-SAME_PLACE, SAME_NORMAL = 0.1, 0.95  # of an edge; cosine: contacts of the same two edges that differ by less are one
-OF_EDGE = 0.1  # how far, in edge lengths, a thin rod may slide along a collider, whose surface is flat over such lengths
+SAME_PLACE, SAME_NORMAL = 0.1, 0.95  # of an edge; cosine: contacts with a collider that differ by less are one
+OF_EDGE = (
+    0.1  # how far, in edge lengths, a thin rod may slide along a collider, whose surface is flat over such lengths
+)
 SLANT = 0.05  # sine of the angle between two edges from which on they touch wherever they slide along each other
 
 Kept = Contacts  # copies of some rows
@@ -87,8 +89,8 @@ def freeze_found(contacts: Contacts, count: int, kept: Kept, samples: int) -> In
 
 
 def _same_contact(contacts: Contacts, rows: Ints, kept: Kept, of: Ints, at: Ints) -> Ints:
-    """The kept contact that each of these rows takes the place of, or -1: it is nearly at the same points, with nearly the same
-    normal. Of two such contacts only one can be true, and sweeps would need long to move the force from one to the other."""
+    """The kept contact with a collider that each of these rows replaces, or -1: it is nearly at the same point and has nearly the
+    same normal. Sweeps would need long to move the force from one to the other."""
     order = np.argsort(of, kind="stable")
     begin, end = (np.searchsorted(of[order], at[rows], side) for side in ("left", "right"))
     same, least = np.full(len(rows), -1), np.full(len(rows), SAME_PLACE)
@@ -97,6 +99,6 @@ def _same_contact(contacts: Contacts, rows: Ints, kept: Kept, of: Ints, at: Ints
         other, row = order[begin[has] + k], rows[has]
         away = np.abs(contacts.at[row] - kept.at[other]).max(axis=1)
         lean = np.einsum("ij,ij->i", contacts.normal[row], kept.normal[other])
-        nearer = (away < least[has]) & (lean > SAME_NORMAL)
+        nearer = (away < least[has]) & (lean > SAME_NORMAL) & (contacts.edge[row, 1] < 0)
         same[has[nearer]], least[has[nearer]] = other[nearer], away[nearer]
     return same

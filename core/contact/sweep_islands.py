@@ -20,8 +20,8 @@ class SweepIslands(NamedTuple):
 
 
 def make_islands(sides: Ints, mobile: Flags, tolerance: Array) -> SweepIslands:
-    """`sides` (C, 2) are the rods that each contact moves, or -1; `mobile` (C,): it moves any. `tolerance` is that of each rod (R,):
-    an island has the largest of its rods."""
+    """`sides` (C, 2) are the rods that each contact moves, or -1; `mobile` (C,): it moves any. Of the tolerances (R,) of its rods an
+    island has the largest."""
     island = np.zeros(len(tolerance), np.int64)
     label_islands(sides[np.all(sides >= 0, axis=1)], island)
     contact = np.flatnonzero(mobile)

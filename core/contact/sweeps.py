@@ -301,7 +301,9 @@ def _go_on(
 
 
 @part
-def _keep_forces(island: int, islands: SweepIslands, force: Array, columns: Columns, momentum: Momentum, w: Singles) -> None:
+def _keep_forces(
+    island: int, islands: SweepIslands, force: Array, columns: Columns, momentum: Momentum, w: Singles
+) -> None:
     """Keeps forces and motions as they are before a sweep."""
     for j in range(islands.first[island], islands.first[island + 1]):
         k = islands.contact[j]
