@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 # Blender's settings of the person who runs this stay out of the tests and the demo.
 export BLENDER_USER_RESOURCES := $(CURDIR)/$(VENV)/blender
 
-.PHONY: demo test test-quick test-core test-addon test-long fuzz lint docs bench bench-long bench-peers doc-images gallery package package-here test-package clean
+.PHONY: demo test test-quick test-core test-addon test-long kernels fuzz lint docs bench bench-long bench-peers doc-images gallery package package-here test-package clean
 
 $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/docs.txt requirements/stubs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -24,7 +24,10 @@ $(VENV)/ready: requirements/run.txt requirements/dev.txt requirements/docs.txt r
 demo: $(VENV)/ready
 	$(PY) -m tendril.sample_scenes.demo
 
-test: lint docs test-core test-addon
+# The linter needs one processor for most of its time, the tests need two.
+test: $(VENV)/stubs/prepared
+	@$(MAKE) -j 2 lint docs
+	@$(MAKE) test-core test-addon
 
 # A choice of tests for every day: less than a minute once kernels are compiled. They cover each package of core/, all models (by the
 # force fields, which act on each of them) and the add-on from a curve to a frame.
@@ -32,7 +35,7 @@ QUICK := $(addprefix tests/core/test_,no_blender material rest_shapes frames lin
 	determinism holds cache) $(addprefix tests/addon/test_,scene operators playback fields)
 test-quick: $(VENV)/ready
 	$(VENV)/bin/ruff check .
-	$(PY) -m pytest $(addsuffix .py,$(QUICK)) -m "not long" -n 2
+	$(PY) -m pytest $(addsuffix .py,$(QUICK)) -m "not long" $(PARALLEL)
 
 lint: $(VENV)/stubs/prepared
 	$(VENV)/bin/ruff check .
@@ -47,11 +50,18 @@ $(VENV)/stubs/prepared: $(VENV)/ready requirements/prepare_stubs.py
 docs: $(VENV)/ready
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
-test-core: $(VENV)/ready
-	$(PY) -m pytest tests/core tests/validation -m "not long" -n 2
+# Two processes; each begins with its half of the tests, so that neither repeats what the other one prepares.
+PARALLEL := -n 2 --dist worksteal
 
-test-addon: $(VENV)/ready
-	$(PY) -m pytest tests/addon -m "not long"
+test-core: kernels
+	$(PY) -m pytest tests/core tests/validation -m "not long" $(PARALLEL)
+
+test-addon: kernels
+	$(PY) -m pytest tests/addon -m "not long" $(PARALLEL)
+
+# Processes that run tests side by side would compile the same kernels at the same time. Done in a moment if they are on disk.
+kernels: $(VENV)/ready
+	@$(PY) packaging/compile_kernels.py
 
 # Hours: long tests, a hundred thousand random scenes, and all core tests once with checked array bounds.
 test-long: $(VENV)/ready

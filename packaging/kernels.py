@@ -33,9 +33,9 @@ def add_kernels(python: str, tree: Path, cache: Path) -> None:
         "PYTHONPATH": str(tree.resolve().parent),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    subprocess.run(
-        [python, str(Path(__file__).resolve()), str(tree.resolve())], check=True, env=environment, cwd=tree.parent
-    )
+    here = Path(__file__).resolve()
+    for command in ([here.with_name("compile_kernels.py")], [here, tree.resolve()]):
+        subprocess.run([python, *map(str, command)], check=True, env=environment, cwd=tree.parent)
 
 
 def compiler_python(series: str, folder: Path, wheels: dict[str, str]) -> str | None:
@@ -61,6 +61,7 @@ def compiler_python(series: str, folder: Path, wheels: dict[str, str]) -> str | 
 
 
 def compile_all(tree: Path) -> None:
+    """Copies what a process that uses all kernels has read from the cache, or has compiled because it was missing there."""
     from numba.core.registry import cpu_target
     from tendril.core.compile import bundle, kernel_cache
     from tendril.core.compile.cache_folder import cache_folder

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from tendril.sample_scenes.experiments import TABLE, torsion_pendulum, transducer, tree, wilberforce
+from tendril.sample_scenes.experiments import TABLE, heavy_bodies, torsion_pendulum, transducer, tree, wilberforce
 
 
-@pytest.mark.parametrize("name", ["heavy_ball", "heavy_bodies"])
+@pytest.mark.parametrize("name", ["heavy_ball", pytest.param("heavy_bodies", marks=pytest.mark.long)])
 def test_experiment(name: str) -> None:
     outcome = TABLE[name].run()
     assert not [number for number in outcome.numbers if number.failed]
@@ -28,6 +28,17 @@ def test_transducer_in_short() -> None:
     assert found.bend[-1] > 5.0
     apart = found.frames[-1].body_position(1) - found.frames[-1].body_position(0)
     assert np.linalg.norm(apart) < 0.8 * transducer.LENGTH
+
+
+def test_heavy_bodies_in_short() -> None:
+    """Until both boxes have landed."""
+    nets, frames = heavy_bodies.dropped(0.4)
+    assert sum(frame.report.failures for frame in frames) == 0
+    for k, net in enumerate(nets):
+        assert min(heavy_bodies.clearance(net, frame, k, k) for frame in frames) > -0.1 * heavy_bodies.RADIUS
+    heights = np.array([[frame.body_position(k)[2] for frame in frames] for k in range(2)])
+    sags = 0.5 * heavy_bodies.SIZE[2] + heavy_bodies.RADIUS - heights.min(axis=1)
+    assert 0.005 < sags[0] < sags[1]
 
 
 def test_transducer_as_published() -> None:

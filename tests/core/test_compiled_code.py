@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -56,6 +57,19 @@ def files(folder, kind):
 CALL = KERNEL + "    print(twice(21), twice(1.5), sum(twice.stats.cache_hits.values()))"
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compiled")
+    run(folder, CALL, folder / "cache")
+    return folder / "cache"
+
+
+@pytest.fixture
+def cache(compiled, tmp_path):
+    """A cache folder with what CALL has compiled."""
+    return shutil.copytree(compiled, tmp_path / "cache")
+
+
 def test_it_is_kept_and_found_again(tmp_path):
     assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 0"
     assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
@@ -79,9 +93,8 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
-def test_damaged_files_are_compiled_again_once(tmp_path, damage):
-    run(tmp_path, CALL, tmp_path / "cache")
-    for path in files(tmp_path / "cache", "nbc"):
+def test_damaged_files_are_compiled_again_once(cache, tmp_path, damage):
+    for path in files(cache, "nbc"):
         content = path.read_bytes()
         middle = len(content) // 2
         path.write_bytes(
@@ -91,20 +104,19 @@ def test_damaged_files_are_compiled_again_once(tmp_path, damage):
                 "empty": b"",
             }[damage]
         )
-    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    process = start(tmp_path, textwrap.dedent(CALL), cache)
     said, errors = process.communicate(timeout=300)
     assert said.strip() == "42 3.0 0"
     assert errors.count("is damaged (its checksum is wrong); it is compiled again, once.") == 2
-    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+    assert run(tmp_path, CALL, cache) == "42 3.0 2"
 
 
-def test_a_file_for_other_arguments_is_not_used(tmp_path):
-    run(tmp_path, CALL, tmp_path / "cache")
-    first, second = files(tmp_path / "cache", "nbc")
+def test_a_file_for_other_arguments_is_not_used(cache, tmp_path):
+    first, second = files(cache, "nbc")
     content = first.read_bytes()
     first.write_bytes(second.read_bytes())
     second.write_bytes(content)
-    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    process = start(tmp_path, textwrap.dedent(CALL), cache)
     said, errors = process.communicate(timeout=300)
     assert said.strip() == "42 3.0 0"
     assert "is for other arguments" in errors
@@ -112,22 +124,20 @@ def test_a_file_for_other_arguments_is_not_used(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as of Unix")
 @pytest.mark.parametrize("mode", [0o777, 0o757])
-def test_a_folder_that_others_can_write_is_refused(tmp_path, mode):
-    run(tmp_path, CALL, tmp_path / "cache")
-    (tmp_path / "cache").chmod(mode)
-    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+def test_a_folder_that_others_can_write_is_refused(cache, tmp_path, mode):
+    cache.chmod(mode)
+    process = start(tmp_path, textwrap.dedent(CALL), cache)
     said, errors = process.communicate(timeout=300)
     assert said.strip() == "42 3.0 0"  # compiled, elsewhere
     assert "is not used, because other users can write there. Delete the folder" in errors
-    (tmp_path / "cache").chmod(0o700)
-    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"
+    cache.chmod(0o700)
+    assert run(tmp_path, CALL, cache) == "42 3.0 2"
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give folders away")
-def test_a_folder_of_another_user_is_refused(tmp_path):
-    run(tmp_path, CALL, tmp_path / "cache")
-    os.chown(tmp_path / "cache", 12345, 12345)
-    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+def test_a_folder_of_another_user_is_refused(cache, tmp_path):
+    os.chown(cache, 12345, 12345)
+    process = start(tmp_path, textwrap.dedent(CALL), cache)
     said, errors = process.communicate(timeout=300)
     assert said.strip() == "42 3.0 0"
     assert "is not used, because it belongs to another user" in errors
@@ -135,25 +145,24 @@ def test_a_folder_of_another_user_is_refused(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as of Unix")
 @pytest.mark.parametrize("kind", ["writable", "foreign"])
-def test_a_file_that_somebody_else_may_have_written_is_refused(tmp_path, kind):
+def test_a_file_that_somebody_else_may_have_written_is_refused(cache, tmp_path, kind):
     """Put there while the folder was writable for all: unpickling it would execute it, whatever its checksum."""
     if kind == "foreign" and os.geteuid() != 0:
         pytest.skip("only root can give files away")
-    run(tmp_path, CALL, tmp_path / "cache")
-    for path in files(tmp_path / "cache", "nbc"):
+    for path in files(cache, "nbc"):
         executed = tmp_path / "executed"
         payload = pickle.dumps(Payload(str(executed)))
         header = path.read_bytes()[len(kernel_cache._MAGIC) + 32 :].partition(b"\n")[0] + b"\n"
         digest = hashlib.sha256(header + payload).digest()
         path.write_bytes(kernel_cache._MAGIC + digest + header + payload)
         path.chmod(0o666) if kind == "writable" else os.chown(path, 12345, 12345)
-    process = start(tmp_path, textwrap.dedent(CALL), tmp_path / "cache")
+    process = start(tmp_path, textwrap.dedent(CALL), cache)
     said, errors = process.communicate(timeout=300)
     assert said.strip() == "42 3.0 0"
     assert not executed.exists()
     reason = "other users can write there" if kind == "writable" else "it belongs to another user"
     assert errors.count(f"is not used, because {reason}; it is compiled again.") == 2
-    assert run(tmp_path, CALL, tmp_path / "cache") == "42 3.0 2"  # replaced by the user's own
+    assert run(tmp_path, CALL, cache) == "42 3.0 2"  # replaced by the user's own
 
 
 class Payload:

@@ -42,11 +42,18 @@ def run(folder, cache, script=SCRIPT, **changes):
     return said.strip(), errors
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compiled")
+    run(folder, folder / "kernels", make=True)
+    assert len(files(folder / "kernels", "nbc")) == 1
+    return folder / "kernels"
+
+
 @pytest.fixture
-def package(tmp_path):
+def package(compiled, tmp_path):
     """A folder with a kernel compiled in advance, and a description."""
-    run(tmp_path, tmp_path / "kernels", make=True)
-    assert len(files(tmp_path / "kernels", "nbc")) == 1
+    shutil.copytree(compiled, tmp_path / "kernels")
     return tmp_path
 
 

@@ -45,21 +45,22 @@ def farthest(simulation: Simulation, drawn: list[np.ndarray]) -> float:
     )
 
 
-def test_varied_groom_stays_and_returns_after_a_nod() -> None:
-    simulation = Simulation(groom(1000, air_density=1.2))
+@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.long)])
+def test_varied_groom_stays_and_returns_after_a_nod(count: int) -> None:
+    simulation = Simulation(groom(count, air_density=1.2))
     assert simulation.sags == {}
     frame = simulation.current()
-    drawn = [frame.positions(k) for k in range(1000)]
+    drawn = [frame.positions(k) for k in range(count)]
     for _ in range(120):
         assert simulation.step_frame().report.failures == 0
     assert farthest(simulation, drawn) < 1e-3
-    roots, holds = np.array([x[0] for x in drawn]), np.arange(1000)
+    roots, holds = np.array([x[0] for x in drawn]), np.arange(count)
     far = 0.0
     for k in range(24 * 9):
         angle = 0.5 * math.sin(2.0 * math.pi * k / 24.0) if k < 24 else 0.0
         c, s = math.cos(angle), math.sin(angle)
         turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-        simulation.move(holds, position=roots @ turn.T, rotation=np.tile(turn, (1000, 1, 1)))
+        simulation.move(holds, position=roots @ turn.T, rotation=np.tile(turn, (count, 1, 1)))
         simulation.step_frame()
         far = max(far, farthest(simulation, drawn)) if k == 6 else far
     assert far > 0.2  # the nod was one

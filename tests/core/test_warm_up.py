@@ -10,7 +10,9 @@ import pytest
 from numba.core.registry import CPUDispatcher
 from tendril.core import Material, Mesh, Rod, Scene, Simulation
 from tendril.core.compile import cache_folder
+from tendril.core.models.registry import MODELS
 from tendril.core.run import warm_up, warm_up_process
+from tendril.packaging.compile_kernels import tasks_of
 
 
 def compiled():
@@ -24,11 +26,19 @@ def compiled():
     return found
 
 
-@pytest.mark.parametrize(("contact", "coils"), [(False, 3), (True, 3), (True, 12)])
-def test_nothing_is_left_to_be_compiled(contact, coils, monkeypatch):
+@pytest.mark.parametrize("contact", [False, True])
+def test_nothing_is_left_to_be_compiled(contact, monkeypatch):
     monkeypatch.setattr(warm_up, "is_warm", lambda *_: False)
     warm_up.warm_up(["der"], contact)
     before = compiled()
+    for coils in (3, 12) if contact else (3,):
+        swing(coils, contact)
+    after = compiled()
+    assert {name: after[name] for name in after if after[name] != before.get(name, ())} == {}
+
+
+def swing(coils, contact):
+    """Some frames of coils and a ring, in which an end is moved and let go."""
     material = Material.preset("steel cable")
     scene = Scene(air_density=1.2, wind=(1.0, 0.0, 0.0), drag=0.1, rod_contact=contact)
     angle = np.linspace(0.0, 6.0 * np.pi, 40)
@@ -49,8 +59,6 @@ def test_nothing_is_left_to_be_compiled(contact, coils, monkeypatch):
         simulation.step_frame()
         if frame == 3:
             simulation.release(hold)
-    after = compiled()
-    assert {name: after[name] for name in after if after[name] != before.get(name, ())} == {}
 
 
 def test_a_mark_says_that_it_was_done(monkeypatch, tmp_path):
@@ -71,6 +79,14 @@ def test_nothing_is_tried_twice_where_no_mark_can_be_made(monkeypatch, tmp_path)
     assert not warm_up.is_warm(["der"], False)
     warm_up.warm_up(["der"], False)
     assert warm_up.is_warm(["der"], False)
+
+
+def test_two_processes_compile_each_combination_of_each_model_once():
+    models = [record.name for record in MODELS]
+    names = [warm_up.name_of(model, contact, bodies) for (model,), contact, bodies in tasks_of(models)]
+    assert len(names) == len(set(names)) == 4 * len(models)
+    assert names[0] == "der-contact-bodies"
+    assert names[-1 : -len(models) : -1] == models[:0:-1]  # what the other process begins with
 
 
 def test_asking_whether_it_was_done_needs_no_numba(tmp_path):

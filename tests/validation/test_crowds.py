@@ -19,6 +19,7 @@ from tendril.tests.validation.crowds.families import FAMILIES, crowd
 
 SCENES, RUNS = 100, 10  # `make test-long`: scenes of full size, and displaced runs of each
 SAMPLE = 60  # `make test`: small scenes, one run of each
+SLOW = {1, 42, 53, 59}  # of these: ten seconds and more each, of families that others stand for in `make test`
 OVERLAP = 0.1  # radii
 ENERGY = 1e-6  # growth without drive, relative to all there is in the scene
 
@@ -83,7 +84,10 @@ def name_of(number: int) -> str:
     return f"{number}-{FAMILIES[number % len(FAMILIES)].__module__.rsplit('.')[-1]}-{FAMILIES[number % len(FAMILIES)].__name__}"
 
 
-@pytest.mark.parametrize("number", range(SAMPLE), ids=name_of)
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=pytest.mark.long if n in SLOW else (), id=name_of(n)) for n in range(SAMPLE)],
+)
 def test_nothing_passes_through_in_small_crowds(number: int) -> None:
     check(crowd(number, number % RUNS, small=True))
 
