@@ -37,7 +37,8 @@ def potential_here(n: Arrays, scratch: Scratch, h: float, exact: bool) -> float:
         for j in range(n.graph.edges[r], n.graph.edge_end[r]):
             n.geometry.tension[j] = n.material.stretch[j] * n.geometry.stretch[j]
         total += evaluate(
-            n.graph, n.material, n.forces, n.stage, n.geometry, n.state, n.system, n.pattern, scratch, r, h, exact
+            n.graph, n.material, n.forces, n.stage, n.geometry, n.state, n.system, n.pattern, scratch, r, h,
+            1.0 if exact else 0.0,
         )
     return total
 

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...compile.lanes import LANES as LANES_OF_RODS
+from ...compile.lanes import with_lanes
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
-from ...errors import Array, Ints
+from ...errors import Array, Flags, Ints
 from ..alteration import Factors
 from ..held_frames import FRAMED, FREE_END
 from ..held_rows import HeldRows
 from ..protocol import WHOLE, Edges, Pushes
-from .arrays import Arrays, Scratch
+from .arrays import Arrays, Scratch, Step
 from .band import probe_rods
 from .block import ElasticBlock
 from .build_rods import build
@@ -23,6 +25,7 @@ from .coupled import copy_rows, factor_nets, respond_nets
 from .element import make_lanes
 from .responses import LANES, respond_to_loads
 from .rods import RodArrays, lay_elements, set_units
+from .stepping import step_rods
 from .workbench import make_workbench
 
 
@@ -52,6 +55,8 @@ class RodBlock(ElasticBlock):
         )
         b = self.arrays
         self.sample_start = b.rods.start
+        self._lane_benches = [with_lanes(bench) for bench in self._benches]
+        self._teams: Ints | None = None  # made when first needed
         self._moved = np.zeros(0)  # for `responses`
         self._lanes: list[Array] = []  # for `contact_responses`
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
@@ -64,6 +69,28 @@ class RodBlock(ElasticBlock):
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
+
+    def _take(self, step: Step, skip: Flags) -> None:
+        b, benches, scratch = self.flat, self._lane_benches, self._scratch
+        if self._teams is None:
+            self._teams = self._find_teams()
+        teams = self._teams
+        self._workers.run(
+            lambda first, last, piece: step_rods(b, benches[piece], scratch[piece], step, skip, teams, first, last),
+            len(teams),
+            len(b.graph.x) * max(step.steps, 1),
+        )
+
+    def _find_teams(self) -> Ints:
+        """(T, LANES) rods that are stepped side by side: as many vertices, held in the same way. Empty places have -1."""
+        rods, alike = self.arrays.rods, dict[Any, list[int]]()
+        for rod, (first, end) in enumerate(zip(rods.start[:-1], rods.start[1:], strict=True)):
+            parts = (rods.joint[first:end], rods.held[first:end], rods.edge_framed[first:end])
+            key = (bool(rods.closed[rod]), *(part.tobytes() for part in parts))
+            alike.setdefault(key, []).append(rod)
+        lanes = LANES_OF_RODS
+        teams = [members[k : k + lanes] for members in alike.values() for k in range(0, len(members), lanes)]
+        return np.array([team + [-1] * (lanes - len(team)) for team in teams], dtype=np.int64)
 
     def hold_positions(self) -> Array:
         return self._held_rows.positions(self.arrays.state.q[:, :3])
@@ -108,6 +135,7 @@ class RodBlock(ElasticBlock):
             if self._originals is not None:
                 self._originals.clear(0, slice(2 * row, 2 * row + 2))
         self.forget_acceleration(rod)
+        self._teams = None
         self._measured = False
         return True
 

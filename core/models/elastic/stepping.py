@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
-from ...errors import Array, Flags
+from ...compile.lanes import LANES, Numbers, all_of, always, any_of, as_lanes, both, is_finite, select, with_axis
+from ...errors import Array, Flags, Ints
 from ..ladder import GAIN, ROUND_OFF, lengthen, next_attempt
 from ..schemes import (
     BACKWARD_EULER,
@@ -43,34 +44,63 @@ from .workbench import fetch, put_back
 
 
 @kernel
-def step_nets(
-    b: Arrays, bench: Arrays | None, scratch: Scratch, step: Step, skip: Flags, first_net: int, last_net: int
-) -> None:
+def step_nets(b: Arrays, scratch: Scratch, step: Step, skip: Flags, first_net: int, last_net: int) -> None:
     """Takes step.steps steps with nets first_net ... last_net - 1 but those to skip; with none of them it only measures.
 
-    The work is done on the bench, or in place if there is none. Never raises. What was done is added up in the log's report, and
-    the elastic energies at the end are written there."""
+    Never raises. What was done is added up in the log's report, and the elastic energies at the end are written there."""
     for r in range(first_net, last_net):
-        if skip[r]:
+        if not skip[r]:
+            _step_net(b, scratch, step, r, True)
+
+
+@kernel
+def step_rods(
+    b: Arrays, bench: Arrays, scratch: Scratch, step: Step, skip: Flags, teams: Ints, first_team: int, last_team: int
+) -> None:
+    """The same for the rods of teams (T, LANES), in the lanes of the bench. A place with nobody has -1."""
+    for team in range(first_team, last_team):
+        some, count = -1, 0
+        for lane in range(LANES):
+            r = teams[team, lane]
+            if r >= 0 and not skip[r]:
+                some, count = r, count + 1
+        if count == 0:
             continue
-        if bench is None:
-            _step_net(b, scratch, step, r)
-        else:
-            fetch(b, bench, r)
-            _step_net(bench, scratch, step, 0)
-            put_back(b, bench, r, step.steps > 0)
+        # Together, and if that fails each alone, in all lanes.
+        for attempt in range(0 if count > 1 else 1, LANES + 1):
+            one = teams[team, attempt - 1] if attempt > 0 else some
+            if one < 0 or skip[one]:
+                continue
+            for lane in range(LANES):
+                r = teams[team, lane]
+                fetch(b, bench, one if attempt > 0 or r < 0 or skip[r] else r, lane)
+            done = _step_on_bench(as_lanes(bench), scratch, step, attempt > 0)
+            for lane in range(LANES):
+                r = teams[team, lane]
+                if done and r >= 0 and not skip[r] and (attempt == 0 or r == one):
+                    put_back(b, bench, r, lane, step.steps > 0)
+            if done and attempt == 0:
+                break
 
 
 @part
-def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
+def _step_on_bench(bench: Arrays, scratch: Scratch, step: Step, alone: bool) -> bool:
+    return _step_net(bench, scratch, step, 0, alone)
+
+
+@part
+def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int, alone: bool) -> bool:
+    """True if it is done. Rods that share lanes may not be `alone`: then a step that fails in one of them, or that they would not take
+    in the same way, ends it with False, and the state has no meaning."""
     graph, material, state, saved, geometry, holds = n.graph, n.material, n.state, n.saved, n.geometry, n.holds
     report = n.log.report
+    zero = 0.0 * material.damping_time[r]
     smallest = 0.5**step.most_halvings
     done = 0.0  # in steps; sums of powers of two are exact
     piece = 1.0
     wanted = step.scheme
     watched = WATCHED[wanted]
-    pushed, angle = _most_given(n, r, step.h, step.steps) if watched and step.steps > 0 else (0.0, 0.0)
+    pushed, angle = _most_given(n, r, step.h, step.steps) if watched and step.steps > 0 else (zero, zero)
     given = pushed
     scheme = wanted
     short = Step(
@@ -78,16 +108,20 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
         step.most_halvings,
     )  # fmt: skip
     if step.steps > 0:
+        if not _agree(n, r):
+            return False
         begin_loads(n, r, step.h, step.air_density)
-    energy = math.inf  # where the step begins; not known yet
+    energy, known = zero, False  # where the step begins
     while done < step.steps:
         copy_state(graph, material, state, saved, r)
         make_base(graph, material, state, holds, geometry, r, done / step.steps)
-        if watched and energy == math.inf and update_geometry(graph, material, geometry, state, r):
+        if watched and not known:
+            usable = update_geometry(graph, material, geometry, state, r)
             energy, _ = _energy_and_work(n, r)
-            given = pushed + _most_work(n, r, angle) if angle > 0.0 else pushed
+            energy, known = select(usable, energy, math.inf), all_of(usable)
+            given = pushed + _most_work(n, r, angle)
         good = True
-        starting = EXPLICIT[scheme, 0] > 0.0 and not knows_acceleration(n, r)
+        starting = EXPLICIT[scheme, 0] > 0.0 and not any_of(knows_acceleration(n, r))
         for k in range(0 if starting else 2, 3):
             if k < 2:
                 part_of = START * piece
@@ -103,33 +137,47 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
             now, work = _energy_and_work(n, r)
             blown = _work_of_wind(n, r)
             allowed = GAIN * energy + ROUND_OFF * abs(work) + given + 2.0 * abs(blown)
-            good = FALL_BACK[scheme] < 0 or now - energy - work <= allowed
+            good = FALL_BACK[scheme] < 0 or all_of(now - energy - work <= allowed)
             if good:
                 energy = now
         if good:
             accept_iterate(graph, state, geometry, r)
             break_overloaded(n, r)
+        elif not alone:
+            return False
         else:
             scheme, piece, more = next_attempt(report, r, scheme, wanted, piece, smallest)
             if more:
                 copy_state(graph, material, saved, state, r)
                 continue
             _give_up(n, r, (done + piece) / step.steps)
-            energy = math.inf
+            known = False
         scheme = wanted
         done += piece
         piece = lengthen(done, piece)
         if done == math.floor(done):  # as if every step was a call of its own, to the last bit
+            if not _agree(n, r):
+                return False
             add_loads(n, r, -1.0)
             if done < step.steps:
+                if not _agree(n, r):
+                    return False
                 begin_loads(n, r, step.h, step.air_density)
     make_base(graph, material, state, holds, geometry, r, 1.0)
     update_geometry(graph, material, geometry, state, r)
     measure(graph, material, geometry, state, n.log.energy, r)
+    return True
 
 
 @part
-def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
+def _agree(n: Arrays, r: int) -> bool:
+    """Whether the acceleration is known in all lanes or in none."""
+    known = knows_acceleration(n, r)
+    return all_of(known) or not any_of(known)
+
+
+@part
+def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[Numbers, Numbers]:
     """Estimate of the most energy (J) that moving holds may give to the net in a step of length h: twice their speed to all of it.
     And by how much they turn in a step, rad."""
     graph, holds = n.graph, n.holds
@@ -140,7 +188,8 @@ def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
         if n.material.held[x]:
             way = 0.0
             for c in range(3):
-                way += (holds.position[1, i, c] - holds.position[0, i, c]) ** 2
+                piece = holds.position[1, i, c] - holds.position[0, i, c]
+                way += piece * piece
             farthest = max(farthest, way)
     for k in range(graph.joints[r], graph.joints[r + 1]):
         turned = abs(holds.spin[1, k] - holds.spin[0, k])
@@ -154,14 +203,16 @@ def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
             for c in range(3):
                 turned += abs(holds.edge_director[1, j, c] - holds.edge_director[0, j, c])
             angle += turned / steps
-    return 2.0 * mass * farthest / (steps * steps * h * h) if farthest > 0.0 else 0.0, angle
+    return 2.0 * mass * farthest / (steps * steps * h * h), angle
 
 
 @part
-def _most_work(n: Arrays, r: int, angle: float) -> float:
+def _most_work(n: Arrays, r: int, angle: Numbers) -> Numbers:
     """Twice the work (J) of turning the end of any element by an angle (rad) while nothing else moves."""
     graph, material, geometry = n.graph, n.material, n.geometry
-    most = 0.0
+    most = 0.0 * angle
+    if not any_of(angle > 0.0):
+        return most
     for e in range(graph.elements[r], graph.elements[r + 1]):
         for c in range(5):
             stiffness, strain = material.stiffness[e, c], geometry.strain[e, c] - material.rest[e, c]
@@ -170,7 +221,7 @@ def _most_work(n: Arrays, r: int, angle: float) -> float:
 
 
 @part
-def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
+def _energy_and_work(n: Arrays, r: int) -> tuple[Numbers, Numbers]:
     """Energy of the net at the iterate, but for that of its weight; and the work of weight and loads since the saved state."""
     q, v, mass, force, saved, log = n.state.q, n.state.v, n.material.mass, n.forces.force, n.saved.q, n.log.energy
     measure(n.graph, n.material, n.geometry, n.state, log, r)
@@ -179,15 +230,15 @@ def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
         energy += 0.5 * mass[k] * v[k] * v[k]
         work += force[k] * (q[k] - saved[k])
-    return float(energy), work
+    return energy, work
 
 
 @part
-def _work_of_wind(n: Arrays, r: int) -> float:
+def _work_of_wind(n: Arrays, r: int) -> Numbers:
     """Work since the saved state of the part of the drag that is due to the wind."""
     q, saved, drag, wind = n.state.q, n.saved.q, n.forces.drag, n.forces.wind
-    work = 0.0
-    if wind[0] == 0.0 and wind[1] == 0.0 and wind[2] == 0.0:
+    work = 0.0 * q[0]
+    if not any_of(abs(wind[0]) + abs(wind[1]) + abs(wind[2]) > 0.0):
         return work
     for i in range(n.graph.vertices[r], n.graph.vertices[r + 1]):
         k = n.graph.x[i]
@@ -200,19 +251,19 @@ def _work_of_wind(n: Arrays, r: int) -> float:
 
 @part
 def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece: float, scheme: int) -> bool:
-    """Advances by a piece of a step from a state that make_base has made the base. False if Newton did not converge."""
+    """Advances by a piece of a step from a state that make_base has made the base. False if Newton did not converge, in any lane."""
     graph, material, state, stage, geometry, holds = n.graph, n.material, n.state, n.stage, n.geometry, n.holds
     saved, forces, system, pattern, report = n.saved, n.forces, n.system, n.pattern, n.log.report
     first, end = graph.unknowns[r], graph.unknowns[r + 1]
     q, v, a, base, held = state.q, state.v, state.a, system.base, material.held
     q_star, v_star, gyroscopic = stage.q, stage.v, forces.gyroscopic
     h = piece * step.h * LENGTH[scheme]
-    damped = material.damping_time[r] > 0.0
+    damped = any_of(material.damping_time[r] > 0.0)
     if damped:
-        if not update_geometry(graph, material, geometry, state, r):
+        if not all_of(update_geometry(graph, material, geometry, state, r)):
             return False
         keep_strains(graph, stage, geometry, r)
-        if EXPLICIT[scheme, 0] > 0.0 and not add_strain_rates(n, r, EXPLICIT[scheme, 0] * h):
+        if EXPLICIT[scheme, 0] > 0.0 and not all_of(add_strain_rates(n, r, EXPLICIT[scheme, 0] * h)):
             return False
     for k in range(first, end):
         q_star[k], v_star[k] = q[k], v[k]
@@ -232,27 +283,27 @@ def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
                 carry_strains(graph, stage, geometry, r, carried)
         place_frames(graph, material, holds, geometry, r, at)
         # The initial guess: the acceleration goes on. Where that folds the net, it starts from where it was.
+        for k in range(first, end):
+            base[k] = q[k]
+            q[k] = q_star[k] + h * (v_star[k] + h * a[k])
         for trial in range(2):
-            for k in range(first, end):
-                if trial == 0:
-                    base[k] = q[k]
-                    q[k] = q_star[k] + h * (v_star[k] + h * a[k])
-                else:
-                    q[k] = base[k]
             place_held(graph, material, holds, geometry, q, r, at)
-            if update_geometry(graph, material, geometry, state, r):
+            good = update_geometry(graph, material, geometry, state, r)
+            if all_of(good):
                 break
             if trial == 1:
                 return False
+            for k in range(first, end):
+                q[k] = select(good, q[k], base[k])
         gyroscopic_forces(graph, material, geometry, stage, gyroscopic, a, r, h)
         if not minimise(graph, material, forces, stage, geometry, state, system, pattern, report, scratch, r, h, step):
             return False
-        good = True
+        finite = always(h * q[0])
         for k in range(first, end):
             v[k] = (q[k] - q_star[k]) / h
             a[k] = (v[k] - v_star[k]) / h
-            good = good and math.isfinite(a[k])
-        if not good:
+            finite = both(finite, is_finite(a[k]))
+        if not all_of(finite):
             return False
     if EXTRAPOLATED[scheme]:
         at = (done + piece) / step.steps
@@ -262,7 +313,7 @@ def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
                 v[k] += v[k] - v_star[k]
         place_frames(graph, material, holds, geometry, r, at)
         place_held(graph, material, holds, geometry, q, r, at)
-        return update_geometry(graph, material, geometry, state, r)
+        return all_of(update_geometry(graph, material, geometry, state, r))
     return True
 
 
@@ -276,7 +327,7 @@ def _give_up(n: Arrays, r: int, at: float) -> None:
         state.q[k] = n.system.base[k]
     place_frames(graph, material, n.holds, geometry, r, at)
     place_held(graph, material, n.holds, geometry, state.q, r, at)
-    if update_geometry(graph, material, geometry, state, r):
+    if all_of(update_geometry(graph, material, geometry, state, r)):
         accept_iterate(graph, state, geometry, r)
     else:
         copy_state(graph, material, n.saved, state, r)
@@ -291,7 +342,7 @@ def lay_out(b: Arrays, bench: Arrays | None, r: int) -> bool:
     taken. On the workbench if there is one."""
     if bench is None:
         return _lay_out(b, r)
-    fetch(b, bench, r)
+    fetch(b, with_axis(bench), r, 0)
     return _lay_out(bench, 0)
 
 
@@ -325,7 +376,7 @@ def _solve_net(n: Arrays, scratch: Scratch, h: float, x: Array, begin: int, r: i
     for attempt in range(2):
         evaluate(
             n.graph, n.material, n.forces, n.stage, n.geometry, n.state, n.system, n.pattern, scratch, r, h,
-            attempt == 0,
+            1.0 - attempt,
         )  # fmt: skip
         if factor_matrix(n.graph, n.material.held, n.system, n.pattern, scratch.stack, r):
             for i in range(first, end):
