@@ -55,6 +55,9 @@ if numba is None:
     def always(like: Any) -> Any:
         return True
 
+    def align_stack() -> None:
+        pass
+
     def all_of(mask: Any) -> bool:
         return bool(mask)
 
@@ -216,6 +219,20 @@ else:
             return ir.Constant(_TRUTHS, [1] * LANES) if kind == MASK else cgutils.true_bit
 
         return kind(like), write
+
+    @intrinsic
+    def align_stack(context: Any) -> Any:
+        """Makes the memory of a function begin where lanes do not straddle a page: such a write takes a hundred times as long. The
+        compiler only sees to it where something in the function needs it."""
+
+        def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            slot = cgutils.alloca_once(builder, _NUMBERS)
+            slot.align = 64
+            kind = ir.FunctionType(ir.VoidType(), [slot.type])
+            builder.asm(kind, "", "r,~{memory}", [slot], True)
+            return context.get_dummy_value()
+
+        return types.none(), write
 
     def _summary(constant: int, sign: str) -> Any:
         @intrinsic

@@ -129,9 +129,9 @@ def add_lanes(
                 gradient[f + c] += g
             gradient[i + 3] += take_lane(lanes, GRADIENT + 7, lane, like)
         start = i - first - 4
-        at = LOCAL
         if closed or a < 0 or b < 0:
             low, high = 0 if a >= 0 else 4, 11 if b >= 0 else 7
+            at = LOCAL
             for c in range(11):
                 for s in range(c, 11):
                     if c >= low and s < high:
@@ -139,11 +139,25 @@ def add_lanes(
                         add_entry(band, border, corner, first, n, closed, r, start + s, start + c, value)
                     at += 1
         else:
-            for c in range(11):
-                for s in range(11 - c):
-                    band[first + start + c, s] += take_lane(lanes, at, lane, like)
-                    at += 1
+            k = first + start  # written out for the compiler, which then knows how long each loop is
+            _add_column(band, k, lanes, LOCAL, 11, lane)
+            _add_column(band, k + 1, lanes, LOCAL + 11, 10, lane)
+            _add_column(band, k + 2, lanes, LOCAL + 21, 9, lane)
+            _add_column(band, k + 3, lanes, LOCAL + 30, 8, lane)
+            _add_column(band, k + 4, lanes, LOCAL + 38, 7, lane)
+            _add_column(band, k + 5, lanes, LOCAL + 45, 6, lane)
+            _add_column(band, k + 6, lanes, LOCAL + 51, 5, lane)
+            _add_column(band, k + 7, lanes, LOCAL + 56, 4, lane)
+            _add_column(band, k + 8, lanes, LOCAL + 60, 3, lane)
+            _add_column(band, k + 9, lanes, LOCAL + 63, 2, lane)
+            _add_column(band, k + 10, lanes, LOCAL + 65, 1, lane)
     return energy
+
+
+@part
+def _add_column(band: Array, k: int, lanes: Array, at: int, count: int, lane: int) -> None:
+    for s in range(count):
+        band[k, s] += take_lane(lanes, at + s, lane, band[k, s])
 
 
 @part

@@ -33,7 +33,7 @@ from .coupled import (
     weigh_steps,
 )
 from .dense import FOREVER, dense_matrix, potential_here
-from .stepping import lay_out, solve_nets
+from .stepping import lay_out, solve_nets, step_nets
 
 
 class ElasticBlock:
@@ -96,7 +96,15 @@ class ElasticBlock:
 
     def _take(self, step: Step, skip: Flags) -> None:
         """Steps all nets but those to skip."""
-        raise NotImplementedError
+        self._take_alone(step, skip, np.arange(self._rods))
+
+    def _take_alone(self, step: Step, skip: Flags, nets: Ints) -> None:
+        b, benches, scratch = self.flat, self._benches, self._scratch
+        self._workers.run(
+            lambda first, last, piece: step_nets(b, benches[piece], scratch[piece], step, skip, nets, first, last),
+            len(nets),
+            len(nets) * len(b.graph.x) // self._rods * max(step.steps, 1),
+        )
 
     def _measure(self) -> None:
         """Energies and geometry of the state."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...compile.jit import part
-from ...compile.lanes import LANES
+from ...compile.lanes import LANES, align_stack
 from ...errors import Array
 from ...maths.geometry.frames import Vector, cross, dot
 
@@ -101,6 +101,7 @@ def element_lanes(x: Array, weight: float, exact: float) -> None:
     `exact` is 1 for the true Hessian, 0 for its positive semidefinite part (Gauss-Newton). Kelvin-Voigt damping only changes
     constants: a strain rate (strain - star) / h adds `weight` = damping time / h times it to the strain that makes the stress.
     """
+    align_stack()
     scale = 1.0 + weight
     ta, d1a, d2a = _load(x, TA), _load(x, D1A), _load(x, D2A)
     tb, d1b, d2b = _load(x, TB), _load(x, D1B), _load(x, D2B)

@@ -11,7 +11,6 @@ from ...describe.scene import Entry, Hold
 from ...errors import Array, Flags, Ints, TendrilError
 from ...maths.linalg.sparse_order import stack_size
 from ..protocol import WHOLE, Edges, Pushes
-from .arrays import Step
 from .block import ElasticBlock
 from .build_nets import build, make_scratch
 from .coupled import factor_nets
@@ -19,7 +18,6 @@ from .dense import potential_here
 from .fronts import probe_nets
 from .holds import NetHolds
 from .samples import gather, lay_samples
-from .stepping import step_nets
 
 
 class NetBlock(ElasticBlock):
@@ -52,14 +50,6 @@ class NetBlock(ElasticBlock):
         self._pushed = np.zeros(len(b.state.q))
         self._mobility = np.zeros((len(b.graph.x), 6))
         self._holds = NetHolds(b, holds)
-
-    def _take(self, step: Step, skip: Flags) -> None:
-        b, scratch = self.flat, self._scratch
-        self._workers.run(
-            lambda first, last, piece: step_nets(b, scratch[piece], step, skip, first, last),
-            self._rods,
-            len(b.graph.x) * max(step.steps, 1),
-        )
 
     def hold_positions(self) -> Array:
         return self._holds.positions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import part
-from ...compile.lanes import Numbers, Truth, all_of, always, any_of, both, but, either, select
+from ...compile.lanes import Numbers, Truth, any_of, both, but, either, select
 from ...errors import Array
 from ...maths.linalg.sparse_factor import Pattern
 from ..ladder import LEAST_SIZE
@@ -20,8 +20,9 @@ from .matrix import factor_matrix, solve_matrix
 def minimise(
     graph: Graph, material: Material, forces: Forces, stage: Stage, geometry: Geometry, state: State, system: System,
     pattern: Pattern | None, report: Array, scratch: Scratch, r: int, h: float, step: Step,
-) -> bool:  # fmt: skip
-    """From the initial guess in the state, whose geometry is up to date. True if it converged, in all lanes.
+    active: Truth,
+) -> Truth:  # fmt: skip
+    """From the initial guess in the state, whose geometry is up to date. True if it converged.
 
     The Hessian is the exact one where that is positive definite, and a part of it that always is where not. The line search
     accepts a step if the potential falls or if Newton's next step is shorter: an almost inextensible rod lies in a narrow curved
@@ -29,7 +30,7 @@ def minimise(
     reason the geometric stiffness takes the tension predicted by the linear system and not the one of the edge's length, which a
     sideways step stretches without need: this is Newton's method on positions and tensions together, with the tensions eliminated.
 
-    Each lane goes its own way: it is `active` until it has converged, and stays where it is from then on.
+    Each lane goes its own way: it is `active` until it has converged or failed, and stays where it is from then on.
     """
     first, end = graph.unknowns[r], graph.unknowns[r + 1]
     q, unit, held, stack = state.q, material.unit, material.held, scratch.stack
@@ -40,10 +41,11 @@ def minimise(
     largest = zero + math.inf  # the largest entry of the direction from the base
     slope = zero
     size = zero + 1.0
-    active = always(weight)
+    done = good = but(active, active)
     for _ in range(step.most_iterations):
         value, exact = zero, zero + 1.0
-        for attempt in range(2):  # one place to call it from compiles in half the time
+        bad = done
+        for _attempt in range(2):  # one place to call it from compiles in half the time
             value = evaluate(
                 graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, exact
             )
@@ -51,9 +53,8 @@ def minimise(
             bad = but(active, good)
             if not any_of(bad):
                 break
-            if attempt > 0:
-                return False
             exact = select(bad, zero, exact)
+        active = but(active, bad)
         for k in range(first, end):
             trial[k] = -gradient[k]
         solve_matrix(graph, held, system, pattern, r, trial)
@@ -63,8 +64,7 @@ def minimise(
             trial_slope += gradient[k] * trial[k]
             trial_largest = max(trial_largest, abs(trial[k]) * unit[k])
         report[r, ITERATIONS] += select(active, 1.0, 0.0)
-        if any_of(but(active, trial_largest < 1e9)):
-            return False
+        active = both(active, trial_largest < 1e9)
         falls = value <= potential + 1e-4 * size * slope
         accepted = both(active, either(trial_largest <= 0.9 * largest, falls))
         if any_of(accepted):
@@ -84,22 +84,22 @@ def minimise(
             slope = select(accepted, trial_slope, slope)
             for k in range(first, end):
                 q[k] = select(converged, base[k] + direction[k], q[k])
-            active = but(active, converged)
+            active, done = but(active, converged), either(done, converged)
         size = select(accepted, 1.0, 0.5 * size)
         moving = active
         while True:
-            if any_of(both(moving, size < LEAST_SIZE)):
-                return False
+            lost = both(moving, size < LEAST_SIZE)
+            active, moving = but(active, lost), but(moving, lost)
             for k in range(first, end):
                 q[k] = select(moving, base[k] + size * direction[k], q[k])
             good = update_geometry(graph, material, geometry, state, r)
             if not any_of(active):
-                return all_of(good)
+                return both(done, good)
             moving = but(active, good)
             if not any_of(moving):
                 break
             size = select(moving, 0.5 * size, size)
-    return False
+    return both(done, good)
 
 
 @part

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import part
-from ...compile.lanes import Truth, always, any_of, select
+from ...compile.lanes import Truth, always, any_of, both, select
 from ...forces.air import has_drag
 from .arrays import Arrays
 from .geometry import update_geometry
@@ -53,18 +53,19 @@ def begin_loads(n: Arrays, r: int, h: float, air_density: float) -> None:
 @part
 def add_loads(n: Arrays, r: int, sign: float) -> None:
     """Adds the acceleration by external loads and drag to the state's, or takes it out again; one that is not known stays zero."""
-    if not any_of(knows_acceleration(n, r)):
+    known = knows_acceleration(n, r)
+    if not any_of(known):
         return
     graph, v, a, mass, held = n.graph, n.state.v, n.state.a, n.material.mass, n.material.held
     force, drag, wind, rate = n.forces.force, n.forces.drag, n.forces.wind, n.forces.drag_rate[r]
     for k in range(graph.unknowns[r], graph.unknowns[r + 1]):
         if not held[k]:
-            a[k] += sign * select(mass[k] > 0.0, force[k] / mass[k], 0.0)
+            a[k] += sign * select(both(known, mass[k] > 0.0), force[k] / mass[k], 0.0)
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         k = graph.x[i]
         if held[k] or not has_drag(drag, i):
             continue
-        x, y, z, f = v[k] - wind[0], v[k + 1] - wind[1], v[k + 2] - wind[2], sign / mass[k]
+        x, y, z, f = v[k] - wind[0], v[k + 1] - wind[1], v[k + 2] - wind[2], select(known, sign / mass[k], 0.0)
         a[k] -= f * (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z)
         a[k + 1] -= f * (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z)
         a[k + 2] -= f * (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z)
@@ -72,7 +73,7 @@ def add_loads(n: Arrays, r: int, sign: float) -> None:
         for j in range(graph.edges[r], graph.edge_end[r]):
             k = graph.theta[j]
             if not held[k]:
-                a[k] -= sign * rate * v[k]
+                a[k] -= select(known, sign * rate * v[k], 0.0)
 
 
 @part

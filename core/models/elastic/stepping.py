@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
-from ...compile.lanes import LANES, Numbers, all_of, always, any_of, as_lanes, both, is_finite, select, with_axis
+from ...compile.lanes import LANES, Numbers, Truth, always, any_of, as_lanes, both, but, either, is_finite, put_lane, select, with_axis
 from ...errors import Array, Flags, Ints
 from ..ladder import GAIN, ROUND_OFF, lengthen, next_attempt
 from ..schemes import (
@@ -24,6 +24,7 @@ from ..schemes import (
     WATCHED,
 )
 from .arrays import Arrays, Scratch, Step
+from .element import PLACE
 from .evaluate import evaluate
 from .geometry import measure, update_geometry
 from .matrix import factor_matrix, solve_matrix
@@ -44,54 +45,61 @@ from .workbench import fetch, put_back
 
 
 @kernel
-def step_nets(b: Arrays, scratch: Scratch, step: Step, skip: Flags, first_net: int, last_net: int) -> None:
-    """Takes step.steps steps with nets first_net ... last_net - 1 but those to skip; with none of them it only measures.
+def step_nets(
+    b: Arrays, bench: Arrays | None, scratch: Scratch, step: Step, skip: Flags, nets: Ints, first: int, last: int
+) -> None:
+    """Takes step.steps steps with nets[first] ... nets[last - 1] but those to skip; with none of them it only measures.
 
-    Never raises. What was done is added up in the log's report, and the elastic energies at the end are written there."""
-    for r in range(first_net, last_net):
-        if not skip[r]:
-            _step_net(b, scratch, step, r, True)
+    The work is done on the bench, or in place if there is none. Never raises. What was done is added up in the log's report, and
+    the elastic energies at the end are written there."""
+    for k in range(first, last):
+        r = nets[k]
+        if skip[r]:
+            continue
+        if bench is None:
+            _step_net(b, scratch, step, r)
+        else:
+            fetch(b, with_axis(bench), r, 0)
+            _step_net(bench, scratch, step, 0)
+            put_back(b, with_axis(bench), r, 0, step.steps > 0)
 
 
 @kernel
 def step_rods(
-    b: Arrays, bench: Arrays, scratch: Scratch, step: Step, skip: Flags, teams: Ints, first_team: int, last_team: int
+    b: Arrays, bench: Arrays, scratch: Scratch, step: Step, skip: Flags, teams: Ints, left: Ints, first: int, last: int
 ) -> None:
-    """The same for the rods of teams (T, LANES), in the lanes of the bench. A place with nobody has -1."""
-    for team in range(first_team, last_team):
-        some, count = -1, 0
+    """The same for the rods of teams (T, LANES), in the lanes of the bench. A place with nobody has -1. Rods that are left behind
+    try again together; `left` (LANES,) is scratch."""
+    for team in range(first, last):
         for lane in range(LANES):
             r = teams[team, lane]
-            if r >= 0 and not skip[r]:
-                some, count = r, count + 1
-        if count == 0:
-            continue
-        # Together, and if that fails each alone, in all lanes.
-        for attempt in range(0 if count > 1 else 1, LANES + 1):
-            one = teams[team, attempt - 1] if attempt > 0 else some
-            if one < 0 or skip[one]:
-                continue
+            left[lane] = -1 if r >= 0 and skip[r] else r
+        while True:
+            some = -1
             for lane in range(LANES):
-                r = teams[team, lane]
-                fetch(b, bench, one if attempt > 0 or r < 0 or skip[r] else r, lane)
-            done = _step_on_bench(as_lanes(bench), scratch, step, attempt > 0)
-            for lane in range(LANES):
-                r = teams[team, lane]
-                if done and r >= 0 and not skip[r] and (attempt == 0 or r == one):
-                    put_back(b, bench, r, lane, step.steps > 0)
-            if done and attempt == 0:
+                some = max(some, left[lane])
+            if some < 0:
                 break
+            for lane in range(LANES):
+                fetch(b, bench, left[lane] if left[lane] >= 0 else some, lane)
+            _step_bench(as_lanes(bench), scratch, step)
+            for lane in range(LANES):
+                if left[lane] >= 0 and scratch.lanes[PLACE, lane] > 0.0:
+                    put_back(b, bench, left[lane], lane, step.steps > 0)
+                    left[lane] = -1
 
 
 @part
-def _step_on_bench(bench: Arrays, scratch: Scratch, step: Step, alone: bool) -> bool:
-    return _step_net(bench, scratch, step, 0, alone)
+def _step_bench(bench: Arrays, scratch: Scratch, step: Step) -> None:
+    """Notes in the row PLACE which lanes are done."""
+    done = _step_net(bench, scratch, step, 0)
+    put_lane(scratch.lanes, PLACE, 0, select(done, 1.0, bench.forces.drag_rate[0] * 0.0))
 
 
 @part
-def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int, alone: bool) -> bool:
-    """True if it is done. Rods that share lanes may not be `alone`: then a step that fails in one of them, or that they would not take
-    in the same way, ends it with False, and the state has no meaning."""
+def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> Truth:
+    """Whether it is done: all lanes take the same steps, and those in which one fails that is good in others are left behind. At
+    least one lane is done; the state of the others has no meaning."""
     graph, material, state, saved, geometry, holds = n.graph, n.material, n.state, n.saved, n.geometry, n.holds
     report = n.log.report
     zero = 0.0 * material.damping_time[r]
@@ -108,72 +116,63 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int, alone: bool) -> b
         step.most_halvings,
     )  # fmt: skip
     if step.steps > 0:
-        if not _agree(n, r):
-            return False
         begin_loads(n, r, step.h, step.air_density)
-    energy, known = zero, False  # where the step begins
+    alive = always(zero)
+    energy, known = zero, but(alive, alive)  # where the step begins
     while done < step.steps:
         copy_state(graph, material, state, saved, r)
         make_base(graph, material, state, holds, geometry, r, done / step.steps)
-        if watched and not known:
+        if watched and any_of(but(alive, known)):
             usable = update_geometry(graph, material, geometry, state, r)
-            energy, _ = _energy_and_work(n, r)
-            energy, known = select(usable, energy, math.inf), all_of(usable)
-            given = pushed + _most_work(n, r, angle)
-        good = True
-        starting = EXPLICIT[scheme, 0] > 0.0 and not any_of(knows_acceleration(n, r))
+            now, _ = _energy_and_work(n, r)
+            energy = select(known, energy, select(usable, now, math.inf))
+            given = select(known, given, pushed + _most_work(n, r, angle))
+            known = either(known, usable)
+        good, starting = alive, False
+        if EXPLICIT[scheme, 0] > 0.0:
+            good = both(alive, knows_acceleration(n, r))
+            if not any_of(good):
+                good, starting = alive, True
         for k in range(0 if starting else 2, 3):
             if k < 2:
                 part_of = START * piece
-                good = _attempt(n, scratch, r, short, done + k * part_of, part_of, BACKWARD_EULER)
+                good = _attempt(n, scratch, r, short, done + k * part_of, part_of, BACKWARD_EULER, good)
             else:
                 if starting:
                     keep_acceleration(n, r)
                     make_base(graph, material, state, holds, geometry, r, done / step.steps)
-                good = _attempt(n, scratch, r, step, done, piece, scheme)
-            if not good:
+                good = _attempt(n, scratch, r, step, done, piece, scheme, good)
+            if not any_of(good):
                 break
-        if good and watched:
+        if any_of(good) and watched:
             now, work = _energy_and_work(n, r)
             blown = _work_of_wind(n, r)
             allowed = GAIN * energy + ROUND_OFF * abs(work) + given + 2.0 * abs(blown)
-            good = FALL_BACK[scheme] < 0 or all_of(now - energy - work <= allowed)
-            if good:
-                energy = now
-        if good:
+            if FALL_BACK[scheme] >= 0:
+                good = both(good, now - energy - work <= allowed)
+            energy = select(good, now, energy)
+        if any_of(good):
+            alive = good
             accept_iterate(graph, state, geometry, r)
             break_overloaded(n, r)
-        elif not alone:
-            return False
         else:
             scheme, piece, more = next_attempt(report, r, scheme, wanted, piece, smallest)
             if more:
                 copy_state(graph, material, saved, state, r)
                 continue
-            _give_up(n, r, (done + piece) / step.steps)
-            known = False
+            alive = _give_up(n, r, (done + piece) / step.steps, alive)
+            known = but(known, known)
         scheme = wanted
         done += piece
         piece = lengthen(done, piece)
         if done == math.floor(done):  # as if every step was a call of its own, to the last bit
-            if not _agree(n, r):
-                return False
             add_loads(n, r, -1.0)
             if done < step.steps:
-                if not _agree(n, r):
-                    return False
                 begin_loads(n, r, step.h, step.air_density)
     make_base(graph, material, state, holds, geometry, r, 1.0)
     update_geometry(graph, material, geometry, state, r)
     measure(graph, material, geometry, state, n.log.energy, r)
-    return True
-
-
-@part
-def _agree(n: Arrays, r: int) -> bool:
-    """Whether the acceleration is known in all lanes or in none."""
-    known = knows_acceleration(n, r)
-    return all_of(known) or not any_of(known)
+    return alive
 
 
 @part
@@ -250,8 +249,11 @@ def _work_of_wind(n: Arrays, r: int) -> Numbers:
 
 
 @part
-def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece: float, scheme: int) -> bool:
-    """Advances by a piece of a step from a state that make_base has made the base. False if Newton did not converge, in any lane."""
+def _attempt(
+    n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece: float, scheme: int, good: Truth
+) -> Truth:
+    """Advances by a piece of a step from a state that make_base has made the base. False if Newton did not converge; lanes that are
+    not `good` remain so."""
     graph, material, state, stage, geometry, holds = n.graph, n.material, n.state, n.stage, n.geometry, n.holds
     saved, forces, system, pattern, report = n.saved, n.forces, n.system, n.pattern, n.log.report
     first, end = graph.unknowns[r], graph.unknowns[r + 1]
@@ -260,11 +262,12 @@ def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
     h = piece * step.h * LENGTH[scheme]
     damped = any_of(material.damping_time[r] > 0.0)
     if damped:
-        if not all_of(update_geometry(graph, material, geometry, state, r)):
-            return False
+        good = both(good, update_geometry(graph, material, geometry, state, r))
         keep_strains(graph, stage, geometry, r)
-        if EXPLICIT[scheme, 0] > 0.0 and not all_of(add_strain_rates(n, r, EXPLICIT[scheme, 0] * h)):
-            return False
+        if EXPLICIT[scheme, 0] > 0.0:
+            good = both(good, add_strain_rates(n, r, EXPLICIT[scheme, 0] * h))
+        if not any_of(good):
+            return good
     for k in range(first, end):
         q_star[k], v_star[k] = q[k], v[k]
     for number in range(STAGES[scheme]):
@@ -288,23 +291,24 @@ def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
             q[k] = q_star[k] + h * (v_star[k] + h * a[k])
         for trial in range(2):
             place_held(graph, material, holds, geometry, q, r, at)
-            good = update_geometry(graph, material, geometry, state, r)
-            if all_of(good):
+            usable = update_geometry(graph, material, geometry, state, r)
+            if not any_of(but(good, usable)):
                 break
             if trial == 1:
-                return False
+                good = both(good, usable)
+                break
             for k in range(first, end):
-                q[k] = select(good, q[k], base[k])
+                q[k] = select(usable, q[k], base[k])
         gyroscopic_forces(graph, material, geometry, stage, gyroscopic, a, r, h)
-        if not minimise(graph, material, forces, stage, geometry, state, system, pattern, report, scratch, r, h, step):
-            return False
-        finite = always(h * q[0])
+        good = minimise(
+            graph, material, forces, stage, geometry, state, system, pattern, report, scratch, r, h, step, good
+        )
         for k in range(first, end):
             v[k] = (q[k] - q_star[k]) / h
             a[k] = (v[k] - v_star[k]) / h
-            finite = both(finite, is_finite(a[k]))
-        if not all_of(finite):
-            return False
+            good = both(good, is_finite(a[k]))
+        if not any_of(good):
+            return good
     if EXTRAPOLATED[scheme]:
         at = (done + piece) / step.steps
         for k in range(first, end):
@@ -313,12 +317,12 @@ def _attempt(n: Arrays, scratch: Scratch, r: int, step: Step, done: float, piece
                 v[k] += v[k] - v_star[k]
         place_frames(graph, material, holds, geometry, r, at)
         place_held(graph, material, holds, geometry, q, r, at)
-        return all_of(update_geometry(graph, material, geometry, state, r))
-    return True
+        good = both(good, update_geometry(graph, material, geometry, state, r))
+    return good
 
 
 @part
-def _give_up(n: Arrays, r: int, at: float) -> None:
+def _give_up(n: Arrays, r: int, at: float, alive: Truth) -> Truth:
     """The last resort where no step converges: the net goes as far as Newton's method came, its held places follow, and it
     loses its speed. So it creeps out of where it would be stuck. Where that folds it, it stays where it was."""
     graph, material, state, geometry = n.graph, n.material, n.state, n.geometry
@@ -327,13 +331,16 @@ def _give_up(n: Arrays, r: int, at: float) -> None:
         state.q[k] = n.system.base[k]
     place_frames(graph, material, n.holds, geometry, r, at)
     place_held(graph, material, n.holds, geometry, state.q, r, at)
-    if all_of(update_geometry(graph, material, geometry, state, r)):
+    good = both(alive, update_geometry(graph, material, geometry, state, r))
+    if any_of(good):
+        alive = good
         accept_iterate(graph, state, geometry, r)
     else:
         copy_state(graph, material, n.saved, state, r)
     for k in range(first, end):
         state.v[k] = 0.0
         state.a[k] = 0.0
+    return alive
 
 
 @kernel
