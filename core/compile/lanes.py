@@ -1,11 +1,12 @@
 """Lanes: several numbers that are computed with at once, in one vector register of the processor.
 
-A kernel computes with `Lanes` as it does with numbers: its parts are compiled for either type. An array of lanes is an array of numbers
-whose last axis has LANES entries; `as_lanes` reads it so, and likewise the arrays of a group. Operations never mix lanes, so the
-result in one does not depend on what is in the others.
+A kernel computes with `Lanes` as it does with numbers: its parts are compiled for either type. An array of lanes is an array of
+numbers whose last axis has LANES entries; `as_lanes` reads it so, and likewise the arrays of a group. Operations never mix lanes,
+so the result in one does not depend on what is in the others.
 
 Comparing lanes gives a mask, which no `if` takes: `any_of` and `all_of` make it a truth, `select` chooses by it in each lane, and
-`both`, `either` and `but` combine masks. All of these also take plain numbers and truths. Without numba there is one lane, a number.
+`both`, `either` and `but` combine masks. All of these also take plain numbers and truths. Without numba there is one lane, a
+number.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .groups import is_group
 from .jit import numba_or_none
 
 Numbers = Any  # a number, or lanes
@@ -141,7 +143,7 @@ else:
     def _define(function: Any, count: int, result: Any, write: Callable[[Any, Any, list[Any]], Any]) -> None:
         """A function of `count` lanes, of which some may be numbers."""
 
-        class Template(AbstractTemplate):  # type: ignore[misc]
+        class Template(AbstractTemplate):
             def generic(self, args: Any, kws: Any) -> Any:
                 fits = len(args) == count and LANE in args
                 if fits and all(kind == LANE or isinstance(kind, types.Number) for kind in args):
@@ -191,7 +193,9 @@ else:
         _define(_function, _count, LANE, _one_by_one(_function))
 
     def _extreme(sign: str) -> Callable[[Any, Any, list[Any]], Any]:
-        return lambda context, builder, args: builder.select(builder.fcmp_ordered(sign, args[1], args[0]), args[1], args[0])
+        return lambda context, builder, args: builder.select(
+            builder.fcmp_ordered(sign, args[1], args[0]), args[1], args[0]
+        )
 
     _define(max, 2, LANE, _extreme(">"))
     _define(min, 2, LANE, _extreme("<"))
@@ -265,19 +269,25 @@ else:
 
     both = _combination(lambda builder, a, b: builder.and_(a, b))
     either = _combination(lambda builder, a, b: builder.or_(a, b))
-    but = _combination(lambda builder, a, b: builder.and_(a, builder.xor(b, b.type(-1) if b.type != _TRUTHS else ir.Constant(_TRUTHS, [1] * LANES))))
+    but = _combination(
+        lambda builder, a, b: builder.and_(
+            a, builder.xor(b, b.type(-1) if b.type != _TRUTHS else ir.Constant(_TRUTHS, [1] * LANES))
+        )
+    )
 
     @intrinsic
     def is_finite(context: Any, x: Any) -> Any:
         def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             # x - x is zero for finite numbers only; compared as integers, so that nothing is assumed of NaN.
             difference = builder.fsub(args[0], args[0])
-            return builder.fcmp_ordered("==", difference, ir.Constant(difference.type, [0.0] * LANES if x == LANE else 0.0))
+            return builder.fcmp_ordered(
+                "==", difference, ir.Constant(difference.type, [0.0] * LANES if x == LANE else 0.0)
+            )
 
         return (MASK if x == LANE else types.boolean)(x), write
 
     def _map_group(kind: Any, change: Callable[[Any], Any]) -> Any:
-        if isinstance(kind, types.BaseNamedTuple):
+        if is_group(kind):
             return types.BaseTuple.from_types([_map_group(member, change) for member in kind], kind.instance_class)
         if isinstance(kind, types.Array) and kind.dtype == types.float64:
             return change(kind)
@@ -288,7 +298,7 @@ else:
             if context.enable_nrt:
                 context.nrt.incref(builder, kind, value)
             return value
-        if isinstance(kind, types.BaseNamedTuple):
+        if is_group(kind):
             members = [
                 _write_group(context, builder, member, into, builder.extract_value(value, k), axes)
                 for k, (member, into) in enumerate(zip(kind, to, strict=True))

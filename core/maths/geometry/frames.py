@@ -64,7 +64,11 @@ def any_normal(t: Vector) -> Vector:
     x, y, z = abs(t[0]), abs(t[1]), abs(t[2])
     first = both(x <= y, x <= z)
     second = y <= z
-    axis = (select(first, 1.0, 0.0), select(first, 0.0, select(second, 1.0, 0.0)), select(either(first, second), 0.0, 1.0))
+    axis = (
+        select(first, 1.0, 0.0),
+        select(first, 0.0, select(second, 1.0, 0.0)),
+        select(either(first, second), 0.0, 1.0),
+    )
     n = cross(t, axis)
     f = 1.0 / math.sqrt(dot(n, n))
     return (n[0] * f, n[1] * f, n[2] * f)
@@ -80,7 +84,8 @@ def signed_angle(u: Vector, w: Vector, t: Vector) -> float:
     series = s * (1.0 + q * (1 / 6 + q * (3 / 40 + q * (15 / 336 + q * (105 / 3456)))))
     if all_of(small):
         return series
-    return select(small, series, math.atan2(s, c))
+    angle: float = select(small, series, math.atan2(s, c))
+    return angle
 
 
 @kernel

@@ -36,4 +36,5 @@ def nearest_turn(angle: float, to: float) -> float:
     near = abs(difference) <= math.pi
     if all_of(near):
         return angle
-    return angle + select(near, 0.0, 2.0 * math.pi * math.floor(difference / (2.0 * math.pi) + 0.5))
+    turns: float = select(near, 0.0, math.floor(difference / (2.0 * math.pi) + 0.5))
+    return angle + 2.0 * math.pi * turns

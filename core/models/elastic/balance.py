@@ -196,4 +196,5 @@ def _is_stable(n: Arrays, scratch: Scratch, r: int, square: float) -> bool:
             )  # fmt: skip
         elif not material.held[k]:
             system.values[system.diagonal[k]] -= square * material.mass[k]
-    return factor_matrix(graph, material.held, system, n.pattern, scratch.stack, r)
+    good: bool = factor_matrix(graph, material.held, system, n.pattern, scratch.stack, r)
+    return good

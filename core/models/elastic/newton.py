@@ -46,9 +46,7 @@ def minimise(
         value, exact = zero, zero + 1.0
         bad = done
         for _attempt in range(2):  # one place to call it from compiles in half the time
-            value = evaluate(
-                graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, exact
-            )
+            value = evaluate(graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, exact)
             good = factor_matrix(graph, held, system, pattern, stack, r)
             bad = but(active, good)
             if not any_of(bad):

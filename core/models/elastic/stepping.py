@@ -8,7 +8,21 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
-from ...compile.lanes import LANES, Numbers, Truth, always, any_of, as_lanes, both, but, either, is_finite, put_lane, select, with_axis
+from ...compile.lanes import (
+    LANES,
+    Numbers,
+    Truth,
+    always,
+    any_of,
+    as_lanes,
+    both,
+    but,
+    either,
+    is_finite,
+    put_lane,
+    select,
+    with_axis,
+)
 from ...errors import Array, Flags, Ints
 from ..ladder import GAIN, ROUND_OFF, lengthen, next_attempt
 from ..schemes import (
@@ -357,7 +371,7 @@ def lay_out(b: Arrays, bench: Arrays | None, r: int) -> bool:
 def _lay_out(n: Arrays, r: int) -> bool:
     graph, material, state, geometry = n.graph, n.material, n.state, n.geometry
     make_base(graph, material, state, n.holds, geometry, r, 1.0)
-    good = update_geometry(graph, material, geometry, state, r)
+    good: bool = update_geometry(graph, material, geometry, state, r)
     keep_strains(graph, n.stage, geometry, r)
     return good
 
