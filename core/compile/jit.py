@@ -46,6 +46,11 @@ def _import_numba() -> tuple[Any, str]:
 _numba, _missing = _import_numba()
 
 
+def numba_or_none() -> Any:
+    """The module with which kernels are compiled; None if they are not."""
+    return _numba
+
+
 def why_not_compiled() -> str:
     """The reason why kernels are not compiled; empty if they are."""
     return _missing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..compile.jit import part
+from ..compile.lanes import any_of, select
 from ..errors import Array
 from ..maths.geometry.frames import Vector, dot
 
@@ -22,7 +23,8 @@ def cylinder_coefficients(
     a hair and a hawser both feel what they should; along it there is skin friction.
     """
     reynolds = air_density * across * 2.0 * radius / VISCOSITY
-    coefficient = 1.0 + 10.0 / math.pow(reynolds, 2.0 / 3.0) if reynolds > 0.0 else 0.0
+    moving = reynolds > 0.0
+    coefficient = select(moving, 1.0 + 10.0 / math.pow(select(moving, reynolds, 1.0), 2.0 / 3.0), 0.0)
     normal = 0.5 * air_density * coefficient * 2.0 * radius * length * across
     axial = 0.5 * air_density * SKIN_FRICTION * 2.0 * math.pi * radius * length * abs(along)
     return normal, axial
@@ -44,6 +46,12 @@ def add_edge_drag(
         drag[k, 3] += g * t[2] * t[0]
         drag[k, 4] += g * t[2] * t[1]
         drag[k, 5] += f + g * t[2] * t[2]
+
+
+@part
+def has_drag(drag: Array, i: int) -> bool:
+    """False if the matrix in row i is zero, in all lanes."""
+    return any_of(abs(drag[i, 0]) + abs(drag[i, 2]) + abs(drag[i, 5]) > 0.0)
 
 
 @part

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile.jit import part
+from ..compile.lanes import select
 from ..errors import Array
 from ..maths.geometry.frames import Vector, dot, transport
 from ..maths.geometry.rows import get, put
@@ -54,10 +55,9 @@ def blend(x: Vector, y: Vector, at: float) -> Vector:
         return y
     z = (x[0] + at * (y[0] - x[0]), x[1] + at * (y[1] - x[1]), x[2] + at * (y[2] - x[2]))
     length = math.sqrt(dot(z, z))
-    if not length > 1e-9:
-        return y
-    f = 1.0 / length
-    return (z[0] * f, z[1] * f, z[2] * f)
+    usable = length > 1e-9
+    f = 1.0 / select(usable, length, 1.0)
+    return (select(usable, z[0] * f, y[0]), select(usable, z[1] * f, y[1]), select(usable, z[2] * f, y[2]))
 
 
 @part

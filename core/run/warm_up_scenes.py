@@ -65,12 +65,13 @@ def run(simulation: Simulation, record: ModelRecord) -> None:
 
 
 def small_scene(record: ModelRecord, contact: bool, bodies: bool) -> Scene:
-    """Two crossing rods above a floor, the upper one about to fall on the lower one; a net if the model has nets."""
+    """Two crossing rods above a floor, the upper one about to fall on the lower one, and far above them one that is like the upper
+    one, because rods of a kind are stepped side by side; a net if the model has nets."""
     material = Material.preset("nylon rope")
     scene = Scene(air_density=1.2, wind=(0.1, 0.0, 0.0), rod_contact=contact)
     scene.add_field(Field("turbulence", strength=0.01))
     along = np.linspace(0.0, 0.3, 7)
-    for height, (x, y) in ((0.011, (1.0, 0.0)), (0.0325, (0.0, 1.0))):
+    for height, (x, y) in ((0.011, (1.0, 0.0)), (0.0325, (0.0, 1.0)), (1.0, (0.0, 1.0))):
         points = np.stack([x * along + 0.1 * y, y * along - 0.1 * y, np.full(7, height)], axis=1)
         lower = height < 0.02
         straight = Rod.from_points(points, radius=0.01, material=material)

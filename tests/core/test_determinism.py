@@ -97,6 +97,43 @@ def test_rods_do_not_depend_on_their_company() -> None:
             assert np.array_equal(frame.directors(k), same.directors(k))
 
 
+def strands(which: list[int]) -> Scene:
+    """Hair of one kind and of many stiffnesses, shaken so hard that some steps are halved; some strands at rest."""
+    scene = Scene(air_density=1.2)
+    for k in which:
+        points = helix(12, turns=0.3) + np.array([0.5 * k, 0.0, 0.0])
+        rod = plain_rod(points, made_of(stretch=10.0 ** (1 + k % 5), bend=(0.01, 0.02)), damping_time=0.002 * (k % 3))
+        way = 0.5 * (k % 4)
+
+        def shake(t: float, here: np.ndarray = points[0], way: float = way) -> tuple[np.ndarray, np.ndarray]:
+            return here + np.array([0.0, way * math.sin(40.0 * t), 0.0]), np.eye(3)
+
+        scene.clamp(scene.add(rod), "start", shake)
+    return scene
+
+
+def test_strands_do_not_depend_on_those_beside_them() -> None:
+    """Strands of one kind share vector registers. Each moves as it does alone and beside others, to the last bit."""
+    many = Simulation(strands(list(range(1000))), threads=2, substeps=1)
+    some = [0, 1, 2, 3, 7, 13, 998, 999]
+    few = Simulation(strands(some), threads=1, substeps=1)
+    alone = [Simulation(strands([k]), threads=1, substeps=1) for k in some]
+    halvings = 0
+    for _ in range(4):
+        frame, beside, apart = many.step_frame(), few.step_frame(), [one.step_frame() for one in alone]
+        for place, k in enumerate(some):
+            for other, number in ((beside, place), (apart[place], 0)):
+                assert np.array_equal(frame.positions(k), other.positions(number))
+                assert np.array_equal(frame.directors(k), other.directors(number))
+        assert beside.report.iterations == sum(one.report.iterations for one in apart)
+        assert beside.report.halvings == sum(one.report.halvings for one in apart)
+        halvings += beside.report.halvings
+    assert halvings, "no step was hard"
+    teams, single = few.blocks[0]._find_teams()
+    assert len(teams) == 2
+    assert len(single) == 0
+
+
 def test_a_fresh_process(one_thread: list[bytes]) -> None:
     code = "from test_determinism import *; print(digest(history(Simulation(crowd(), threads=2))), end='')"
     places = [Path(__file__).parent, Path(plain_rods.__file__).parent, *filter(None, [os.environ.get("PYTHONPATH")])]

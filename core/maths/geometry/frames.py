@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
+from ...compile.lanes import all_of, both, either, select
 from ...errors import Array
 
 Vector = tuple[float, float, float]
@@ -45,24 +46,30 @@ def transport(u: Vector, t: Vector, s: Vector) -> Vector:
     y -= along * s[1]
     z -= along * s[2]
     square = x * x + y * y + z * z
-    if abs(square - 1.0) < 1e-8:
-        f = 1.5 - 0.5 * square  # 1 / sqrt(square) to round-off, cheaper than a root and a division
-    elif square > 1e-18:
-        f = 1.0 / math.sqrt(square)
-    else:
-        return any_normal(s)
-    return (x * f, y * f, z * f)
+    f = 1.5 - 0.5 * square  # 1 / sqrt(square) to round-off, cheaper than a root and a division
+    close = abs(square - 1.0) < 1e-8
+    if all_of(close):
+        return (x * f, y * f, z * f)
+    usable = square > 1e-18
+    f = select(close, f, 1.0 / math.sqrt(select(usable, square, 1.0)))
+    if all_of(usable):
+        return (x * f, y * f, z * f)
+    n = any_normal(s)
+    return (select(usable, x * f, n[0]), select(usable, y * f, n[1]), select(usable, z * f, n[2]))
 
 
 @kernel
 def any_normal(t: Vector) -> Vector:
     """A unit vector across t, deterministic."""
-    if abs(t[0]) <= abs(t[1]) and abs(t[0]) <= abs(t[2]):
-        n = cross(t, (1.0, 0.0, 0.0))
-    elif abs(t[1]) <= abs(t[2]):
-        n = cross(t, (0.0, 1.0, 0.0))
-    else:
-        n = cross(t, (0.0, 0.0, 1.0))
+    x, y, z = abs(t[0]), abs(t[1]), abs(t[2])
+    first = both(x <= y, x <= z)
+    second = y <= z
+    axis = (
+        select(first, 1.0, 0.0),
+        select(first, 0.0, select(second, 1.0, 0.0)),
+        select(either(first, second), 0.0, 1.0),
+    )
+    n = cross(t, axis)
     f = 1.0 / math.sqrt(dot(n, n))
     return (n[0] * f, n[1] * f, n[2] * f)
 
@@ -72,20 +79,24 @@ def signed_angle(u: Vector, w: Vector, t: Vector) -> float:
     """rad, angle from u to w about t, in (-pi, pi]."""
     s = dot(cross(u, w), t)
     c = dot(u, w)
-    if c > 0.5 and abs(s) < 0.05:  # the usual case: series of asin to round-off, at a tenth of the cost
-        q = s * s
-        return s * (1.0 + q * (1 / 6 + q * (3 / 40 + q * (15 / 336 + q * (105 / 3456)))))
-    return math.atan2(s, c)
+    q = s * s
+    small = both(c > 0.5, abs(s) < 0.05)  # the usual case: series of asin to round-off, at a tenth of the cost
+    series = s * (1.0 + q * (1 / 6 + q * (3 / 40 + q * (15 / 336 + q * (105 / 3456)))))
+    if all_of(small):
+        return series
+    angle: float = select(small, series, math.atan2(s, c))
+    return angle
 
 
 @kernel
 def sine_cosine(angle: float) -> tuple[float, float]:
-    if abs(angle) < 0.1:  # the usual case within a step: Taylor series to round-off
-        q = angle * angle
-        sine = angle * (1.0 - q * (1 / 6 - q * (1 / 120 - q * (1 / 5040 - q / 362880))))
-        cosine = 1.0 - q * (0.5 - q * (1 / 24 - q * (1 / 720 - q * (1 / 40320 - q / 3628800))))
+    q = angle * angle
+    small = abs(angle) < 0.1  # the usual case within a step: Taylor series to round-off
+    sine = angle * (1.0 - q * (1 / 6 - q * (1 / 120 - q * (1 / 5040 - q / 362880))))
+    cosine = 1.0 - q * (0.5 - q * (1 / 24 - q * (1 / 720 - q * (1 / 40320 - q / 3628800))))
+    if all_of(small):
         return sine, cosine
-    return math.sin(angle), math.cos(angle)
+    return select(small, sine, math.sin(angle)), select(small, cosine, math.cos(angle))
 
 
 @kernel

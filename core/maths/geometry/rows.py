@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import part
+from ...compile.lanes import all_of, select
 from ...errors import Array
 from .frames import Vector
 
@@ -32,6 +33,8 @@ def edge_of(q: Array, i: int, j: int) -> tuple[float, Vector]:
 def nearest_turn(angle: float, to: float) -> float:
     """The angle plus the whole turns that bring it nearest to `to`: twist is remembered beyond pi."""
     difference = to - angle
-    if abs(difference) <= math.pi:
+    near = abs(difference) <= math.pi
+    if all_of(near):
         return angle
-    return angle + 2.0 * math.pi * math.floor(difference / (2.0 * math.pi) + 0.5)
+    turns: float = select(near, 0.0, math.floor(difference / (2.0 * math.pi) + 0.5))
+    return angle + 2.0 * math.pi * turns

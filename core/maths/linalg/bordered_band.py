@@ -9,6 +9,7 @@ others.
 from __future__ import annotations
 
 from ...compile.jit import kernel
+from ...compile.lanes import Truth, always, any_of, both
 from ...errors import Array
 
 HALF_WIDTH = 10
@@ -17,12 +18,14 @@ BORDER = 7
 
 
 @kernel
-def factor(band: Array, first: int, n: int) -> bool:
+def factor(band: Array, first: int, n: int) -> Truth:
     """Factors columns first ... first + n - 1 in place: D on the diagonal, L below. Returns False if not positive definite."""
+    good = always(band[0, 0])
     for c in range(first, first + n):
         d = band[c, 0]
-        if not d > 0.0:
-            return False
+        good = both(good, d > 0.0)
+        if not any_of(good):
+            return good
         f = 1.0 / d
         reach = min(HALF_WIDTH, first + n - 1 - c)
         if reach == HALF_WIDTH:
@@ -37,7 +40,7 @@ def factor(band: Array, first: int, n: int) -> bool:
                     band[c + s, r] -= k * band[c, s + r]
         for s in range(1, HALF_WIDTH + 1):
             band[c, s] *= f
-    return True
+    return good
 
 
 @kernel
@@ -73,13 +76,15 @@ def solve(band: Array, first: int, n: int, b: Array) -> None:
 
 
 @kernel
-def factor_bordered(band: Array, border: Array, corner: Array, first: int, n: int) -> bool:
+def factor_bordered(band: Array, border: Array, corner: Array, first: int, n: int) -> Truth:
     """Like `factor`, for n columns of which the last BORDER are the border. `border` is left unscaled: L^-1 B^T."""
     inner = n - BORDER
+    good = always(band[0, 0])
     for c in range(first, first + inner):
         d = band[c, 0]
-        if not d > 0.0:
-            return False
+        good = both(good, d > 0.0)
+        if not any_of(good):
+            return good
         f = 1.0 / d
         reach = min(HALF_WIDTH, first + inner - 1 - c)
         for s in range(1, reach + 1):
@@ -96,15 +101,16 @@ def factor_bordered(band: Array, border: Array, corner: Array, first: int, n: in
             band[c, s] *= f
     for p in range(BORDER):
         d = corner[p, p]
-        if not d > 0.0:
-            return False
+        good = both(good, d > 0.0)
+        if not any_of(good):
+            return good
         for r in range(p + 1, BORDER):
             k = corner[r, p] / d
             for m in range(r, BORDER):
                 corner[m, r] -= k * corner[m, p]
         for r in range(p + 1, BORDER):
             corner[r, p] /= d
-    return True
+    return good
 
 
 @kernel

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import kernel, part
+from ...compile.lanes import with_axis
 from ...errors import Array, Flags, Ints
 from .arrays import Arrays, Scratch
 from .band import add_entry
@@ -49,7 +50,7 @@ def balance_nets(
         if bench is None:
             good[r] = _balance(b, scratch, r, square[r])
         else:
-            fetch(b, bench, r)
+            fetch(b, with_axis(bench), r, 0)
             good[r] = _balance(bench, scratch, 0, square[r])
             _put_natural(b, bench, r)
 
@@ -106,7 +107,7 @@ def _refine(n: Arrays, scratch: Scratch, r: int) -> bool:
         geometry.stretch[j] = geometry.length[j] / material.rest_length[j] - 1.0
         geometry.tension[j] = 0.0
         stage.stretch[j] = geometry.stretch[j]
-    evaluate(graph, material, n.forces, stage, geometry, state, system, n.pattern, scratch, r, FOREVER, False)
+    evaluate(graph, material, n.forces, stage, geometry, state, system, n.pattern, scratch, r, FOREVER, 0.0)
     load = left = 0.0
     for k in range(first, end):
         if not held[k]:
@@ -186,7 +187,7 @@ def _is_stable(n: Arrays, scratch: Scratch, r: int, square: float) -> bool:
     for j in range(graph.edges[r], graph.edge_end[r]):
         geometry.stretch[j] = geometry.length[j] / material.rest_length[j] - 1.0
         geometry.tension[j] = material.stretch[j] * geometry.stretch[j]
-    evaluate(graph, material, n.forces, n.stage, geometry, n.state, system, n.pattern, scratch, r, FOREVER, True)
+    evaluate(graph, material, n.forces, n.stage, geometry, n.state, system, n.pattern, scratch, r, FOREVER, 1.0)
     for k in range(first, end):
         if n.pattern is None:
             add_entry(
@@ -195,4 +196,5 @@ def _is_stable(n: Arrays, scratch: Scratch, r: int, square: float) -> bool:
             )  # fmt: skip
         elif not material.held[k]:
             system.values[system.diagonal[k]] -= square * material.mass[k]
-    return factor_matrix(graph, material.held, system, n.pattern, scratch.stack, r)
+    good: bool = factor_matrix(graph, material.held, system, n.pattern, scratch.stack, r)
+    return good

@@ -7,7 +7,9 @@ Rows and columns are unknowns in the order x0 theta0 x1 theta1 ... Unknowns of r
 from __future__ import annotations
 
 from ...compile.jit import kernel, part
+from ...compile.lanes import Numbers, Truth, take_lane
 from ...errors import Array, Flags, Ints
+from ...forces.air import has_drag
 from ...maths.linalg.bordered_band import (
     BORDER,
     COLUMN,
@@ -19,7 +21,7 @@ from ...maths.linalg.bordered_band import (
 )
 from ...maths.linalg.selected_inverse import invert_within
 from .arrays import Arrays, Forces, Graph, Material, System
-from .element import ENERGY, GRADIENT, LANES, LOCAL, PLACE
+from .element import ENERGY, GRADIENT, LOCAL, PLACE
 
 
 @kernel
@@ -86,7 +88,7 @@ def add_inertia(graph: Graph, material: Material, forces: Forces, system: System
         for k in range(first, end):
             band[k, 0] += mass[k] * hh
     for i in range(v0, graph.vertices[r + 1]):
-        if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
+        if not has_drag(drag, i):
             continue
         k = 4 * (i - v0)
         m = 0
@@ -102,44 +104,60 @@ def add_inertia(graph: Graph, material: Material, forces: Forces, system: System
 def add_lanes(
     edge_a: Ints, edge_b: Ints, middle: Ints, head: Ints, gradient: Array, band: Array, border: Array, corner: Array,
     lanes: Array, filled: int, first: int, n: int, closed: bool, r: int,
-) -> float:  # fmt: skip
+) -> Numbers:  # fmt: skip
     """Adds what element_lanes computed to gradient and matrix; returns the energy. Lanes say in PLACE which element they hold.
     Unknowns of the rod begin at `first` and are n. A vertex has the number of the edge that begins there."""
     energy = 0.0
+    like = gradient[0]
     for lane in range(filled):
-        energy += lanes[ENERGY * LANES + lane]
-        e = int(lanes[PLACE * LANES + lane])
+        energy += take_lane(lanes, ENERGY, lane, like)
+        e = int(lanes[PLACE, lane])
         a, b = edge_a[e], edge_b[e]
         i = 4 * middle[e]
         if a >= 0:
             p = 4 * a
             for c in range(3):
-                g = lanes[(GRADIENT + c) * LANES + lane]
+                g = take_lane(lanes, GRADIENT + c, lane, like)
                 gradient[p + c] -= g
                 gradient[i + c] += g
-            gradient[p + 3] += lanes[(GRADIENT + 3) * LANES + lane]
+            gradient[p + 3] += take_lane(lanes, GRADIENT + 3, lane, like)
         if b >= 0:
             f = 4 * head[b]
             for c in range(3):
-                g = lanes[(GRADIENT + 4 + c) * LANES + lane]
+                g = take_lane(lanes, GRADIENT + 4 + c, lane, like)
                 gradient[i + c] -= g
                 gradient[f + c] += g
-            gradient[i + 3] += lanes[(GRADIENT + 7) * LANES + lane]
+            gradient[i + 3] += take_lane(lanes, GRADIENT + 7, lane, like)
         start = i - first - 4
-        at = LOCAL * LANES + lane
         if closed or a < 0 or b < 0:
             low, high = 0 if a >= 0 else 4, 11 if b >= 0 else 7
+            at = LOCAL
             for c in range(11):
                 for s in range(c, 11):
                     if c >= low and s < high:
-                        add_entry(band, border, corner, first, n, closed, r, start + s, start + c, lanes[at])
-                    at += LANES
+                        value = take_lane(lanes, at, lane, like)
+                        add_entry(band, border, corner, first, n, closed, r, start + s, start + c, value)
+                    at += 1
         else:
-            for c in range(11):
-                for s in range(11 - c):
-                    band[first + start + c, s] += lanes[at]
-                    at += LANES
+            k = first + start  # written out for the compiler, which then knows how long each loop is
+            _add_column(band, k, lanes, LOCAL, 11, lane)
+            _add_column(band, k + 1, lanes, LOCAL + 11, 10, lane)
+            _add_column(band, k + 2, lanes, LOCAL + 21, 9, lane)
+            _add_column(band, k + 3, lanes, LOCAL + 30, 8, lane)
+            _add_column(band, k + 4, lanes, LOCAL + 38, 7, lane)
+            _add_column(band, k + 5, lanes, LOCAL + 45, 6, lane)
+            _add_column(band, k + 6, lanes, LOCAL + 51, 5, lane)
+            _add_column(band, k + 7, lanes, LOCAL + 56, 4, lane)
+            _add_column(band, k + 8, lanes, LOCAL + 60, 3, lane)
+            _add_column(band, k + 9, lanes, LOCAL + 63, 2, lane)
+            _add_column(band, k + 10, lanes, LOCAL + 65, 1, lane)
     return energy
+
+
+@part
+def _add_column(band: Array, k: int, lanes: Array, at: int, count: int, lane: int) -> None:
+    for s in range(count):
+        band[k, s] += take_lane(lanes, at + s, lane, band[k, s])
 
 
 @part
@@ -179,7 +197,7 @@ def enlarge_diagonal(graph: Graph, system: System, r: int, factor: float) -> Non
 
 
 @part
-def factor_band(graph: Graph, held: Flags, system: System, r: int) -> bool:
+def factor_band(graph: Graph, held: Flags, system: System, r: int) -> Truth:
     """Takes the held unknowns out of the matrix and factors it. False if it is not positive definite."""
     first, end, closed = graph.unknowns[r], graph.unknowns[r + 1], graph.closed[r]
     band, border, corner = system.band, system.border, system.corner

@@ -95,14 +95,20 @@ class ElasticBlock:
         self._run(steps.h, steps.number, scheme, steps.air_density, self._none if steps.skip is None else steps.skip)
 
     def _run(self, h: float, count: int, scheme: int, air_density: float, skip: Flags) -> None:
-        b, benches, scratch = self.flat, self._benches, self._scratch
-        step = Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS)
-        self._workers.run(
-            lambda first, last, piece: step_nets(b, benches[piece], scratch[piece], step, skip, first, last),
-            self._rods,
-            len(b.graph.x) * max(count, 1),
-        )
+        self._take(Step(h, count, scheme, air_density, self._tolerance, MOST_ITERATIONS, MOST_HALVINGS), skip)
         self._measured = True
+
+    def _take(self, step: Step, skip: Flags) -> None:
+        """Steps all nets but those to skip."""
+        self._take_alone(step, skip, np.arange(self._rods))
+
+    def _take_alone(self, step: Step, skip: Flags, nets: Ints) -> None:
+        b, benches, scratch = self.flat, self._benches, self._scratch
+        self._workers.run(
+            lambda first, last, piece: step_nets(b, benches[piece], scratch[piece], step, skip, nets, first, last),
+            len(nets),
+            len(nets) * len(b.graph.x) // self._rods * max(step.steps, 1),
+        )
 
     def _measure(self) -> None:
         """Energies and geometry of the state."""

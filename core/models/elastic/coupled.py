@@ -143,7 +143,7 @@ def _factor_net(n: Arrays, scratch: Scratch, r: int, h: float) -> None:
     graph, material, forces, stage, geometry, state = n.graph, n.material, n.forces, n.stage, n.geometry, n.state
     system, pattern, held, stack = n.system, n.pattern, n.material.held, scratch.stack
     for attempt in range(2):
-        evaluate(graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, attempt == 0)
+        evaluate(graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, 1.0 - attempt)
         if factor_matrix(graph, held, system, pattern, stack, r):
             break
 
@@ -170,7 +170,7 @@ def _linearise_net(
     good = False
     for attempt in range(MOST_ATTEMPTS):
         potential[r] = evaluate(
-            graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, attempt == 0
+            graph, material, forces, stage, geometry, state, system, pattern, scratch, r, h, 1.0 - attempt
         )
         for k in range(first, end):
             gradient[k] -= force[k]
@@ -265,8 +265,8 @@ def _move_net(n: Arrays, r: int, h: float) -> None:
                 bend = max(bend, abs(trial[graph.omega[k] + c]))
     for k in range(first, end):
         base[k] = q[k]
-    rebase(graph, n.geometry, q, r)
-    predict_tension(graph, n.material, n.stage, n.geometry, trial, r, n.material.damping_time[r] / h)
+    rebase(graph, n.geometry, q, r, True)
+    predict_tension(graph, n.material, n.stage, n.geometry, trial, r, n.material.damping_time[r] / h, True)
     size = 1.0 if bend < FARTHEST else FARTHEST / bend
     for _ in range(8):
         for k in range(first, end):

@@ -32,12 +32,12 @@ def lay_at(n: Arrays, q: Array) -> bool:
 def potential_here(n: Arrays, scratch: Scratch, h: float, exact: bool) -> float:
     """The potential of a stage of length h where the nets are, with gradient and matrix, unfactored; tensions are those of the
     lengths."""
-    total = 0.0
+    total, kind = 0.0, 1.0 if exact else 0.0
     for r in range(len(n.graph.chain)):
         for j in range(n.graph.edges[r], n.graph.edge_end[r]):
             n.geometry.tension[j] = n.material.stretch[j] * n.geometry.stretch[j]
         total += evaluate(
-            n.graph, n.material, n.forces, n.stage, n.geometry, n.state, n.system, n.pattern, scratch, r, h, exact
+            n.graph, n.material, n.forces, n.stage, n.geometry, n.state, n.system, n.pattern, scratch, r, h, kind
         )
     return total
 

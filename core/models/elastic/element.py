@@ -1,11 +1,10 @@
-"""Bending-and-twisting elements, eight at a time: energy, gradient, Hessian.
+"""Bending-and-twisting elements, one in each lane: energy, gradient, Hessian.
 
 An element lies between two edges a and b (or an edge and a held frame). Its derivatives are those of the discrete elastic rod for
 extensible edges, in the notation of the papers: t are tangents, d1 d2 material directors, kb the curvature binormal (1),
 chi = 1 + t_a.t_b, tt = (t_a + t_b) / chi. They are taken where frames are transported from: at the iterate itself.
 
-The loop over the lanes has no branches and touches one array only, at fixed distances, so that the compiler turns it into vector
-instructions: eight elements cost little more than one.
+In the lanes are elements of one rod or net, one after the other, or the same element of several rods; see `compile/lanes.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...compile.jit import part
+from ...compile.lanes import LANES, align_stack
 from ...errors import Array
 from ...maths.geometry.frames import Vector, cross, dot
-
-LANES = 8
 
 Five = tuple[float, float, float, float, float]
 
@@ -32,15 +30,13 @@ STRAIN, STIFFNESS, REST, STAR = 22, 27, 32, 37
 ALONG, ACROSS = 42, 43
 # Out: energy; gradient in e_a theta_a e_b theta_b; Hessian in x_p theta_a x_i theta_b x_f, column by column of its lower triangle.
 ENERGY, GRADIENT, LOCAL = 44, 45, 53
-# For whoever fills the lanes: the vertex, and the first and last + 1 of the eleven unknowns that are there.
-PLACE, LOW, HIGH = 119, 120, 121
-ROWS = 122
+PLACE = 119  # for whoever fills the lanes: the number of the element
+ROWS = 120
 
 
 def make_lanes() -> Array:
-    array = np.zeros(ROWS * LANES)
-    array[TA * LANES : (TA + 1) * LANES] = 1.0  # lanes that are never filled compute something harmless
-    array[TB * LANES : (TB + 1) * LANES] = 1.0
+    array = np.zeros((ROWS, LANES))
+    array[TA] = array[TB] = 1.0  # lanes that are never filled compute something harmless
     return array
 
 
@@ -64,8 +60,8 @@ def curvatures(
 
 
 @part
-def _load(x: Array, row: int, lane: int) -> Vector:
-    return (x[row * LANES + lane], x[(row + 1) * LANES + lane], x[(row + 2) * LANES + lane])
+def _load(x: Array, row: int) -> Vector:
+    return (x[row], x[row + 1], x[row + 2])
 
 
 @part
@@ -105,190 +101,189 @@ def element_lanes(x: Array, weight: float, exact: float) -> None:
     `exact` is 1 for the true Hessian, 0 for its positive semidefinite part (Gauss-Newton). Kelvin-Voigt damping only changes
     constants: a strain rate (strain - star) / h adds `weight` = damping time / h times it to the strain that makes the stress.
     """
+    align_stack()
     scale = 1.0 + weight
-    for n in range(LANES):
-        ta, d1a, d2a = _load(x, TA, n), _load(x, D1A, n), _load(x, D2A, n)
-        tb, d1b, d2b = _load(x, TB, n), _load(x, D1B, n), _load(x, D2B, n)
-        ia, ib, ma, mb = x[IA * LANES + n], x[IB * LANES + n], x[MA * LANES + n], x[MB * LANES + n]
-        o0, o1, o2 = _load(x, STRAIN, n)
-        o3, o4 = x[(STRAIN + 3) * LANES + n], x[(STRAIN + 4) * LANES + n]
-        k0, k1, k2 = _load(x, STIFFNESS, n)
-        k3, k4 = x[(STIFFNESS + 3) * LANES + n], x[(STIFFNESS + 4) * LANES + n]
-        e0, e1, e2 = _load(x, REST, n)
-        e3, e4 = x[(REST + 3) * LANES + n], x[(REST + 4) * LANES + n]
-        v0, v1, v2 = _load(x, STAR, n)
-        v3, v4 = x[(STAR + 3) * LANES + n], x[(STAR + 4) * LANES + n]
-        e0, e1, e2, e3, e4 = o0 - e0, o1 - e1, o2 - e2, o3 - e3, o4 - e4
-        v0, v1, v2, v3, v4 = o0 - v0, o1 - v1, o2 - v2, o3 - v3, o4 - v4
-        x[ENERGY * LANES + n] = 0.5 * (
-            k0 * (e0 * e0 + weight * v0 * v0)
-            + k1 * (e1 * e1 + weight * v1 * v1)
-            + k2 * (e2 * e2 + weight * v2 * v2)
-            + k3 * (e3 * e3 + weight * v3 * v3)
-            + k4 * (e4 * e4 + weight * v4 * v4)
-        )
-        s0, s1, s2 = k0 * (e0 + weight * v0), k1 * (e1 + weight * v1), k2 * (e2 + weight * v2)
-        s3, s4 = k3 * (e3 + weight * v3), k4 * (e4 + weight * v4)
+    ta, d1a, d2a = _load(x, TA), _load(x, D1A), _load(x, D2A)
+    tb, d1b, d2b = _load(x, TB), _load(x, D1B), _load(x, D2B)
+    ia, ib, ma, mb = x[IA], x[IB], x[MA], x[MB]
+    o0, o1, o2 = _load(x, STRAIN)
+    o3, o4 = x[STRAIN + 3], x[STRAIN + 4]
+    k0, k1, k2 = _load(x, STIFFNESS)
+    k3, k4 = x[STIFFNESS + 3], x[STIFFNESS + 4]
+    e0, e1, e2 = _load(x, REST)
+    e3, e4 = x[REST + 3], x[REST + 4]
+    v0, v1, v2 = _load(x, STAR)
+    v3, v4 = x[STAR + 3], x[STAR + 4]
+    e0, e1, e2, e3, e4 = o0 - e0, o1 - e1, o2 - e2, o3 - e3, o4 - e4
+    v0, v1, v2, v3, v4 = o0 - v0, o1 - v1, o2 - v2, o3 - v3, o4 - v4
+    x[ENERGY] = 0.5 * (
+        k0 * (e0 * e0 + weight * v0 * v0)
+        + k1 * (e1 * e1 + weight * v1 * v1)
+        + k2 * (e2 * e2 + weight * v2 * v2)
+        + k3 * (e3 * e3 + weight * v3 * v3)
+        + k4 * (e4 * e4 + weight * v4 * v4)
+    )
+    s0, s1, s2 = k0 * (e0 + weight * v0), k1 * (e1 + weight * v1), k2 * (e2 + weight * v2)
+    s3, s4 = k3 * (e3 + weight * v3), k4 * (e4 + weight * v4)
 
-        f = 1.0 / (1.0 + dot(ta, tb))
-        kb = _scaled(2.0 * f, cross(ta, tb))
-        tt = _plus(f, ta, f, tb)
+    f = 1.0 / (1.0 + dot(ta, tb))
+    kb = _scaled(2.0 * f, cross(ta, tb))
+    tt = _plus(f, ta, f, tb)
 
-        # Gradients of the curvatures in e_a, e_b: (-omega tt + 2 t_other x d / chi) / |e|. In theta: d omega1 = omega2,
-        # d omega2 = -omega1. Of the twist: kb / (2 |e|), -1, 1.
-        fa, fb = 2.0 * f * ia, -2.0 * f * ib
-        a0, b0 = _plus(fa, cross(tb, d2a), -o0 * ia, tt), _plus(fb, cross(ta, d2a), -o0 * ib, tt)
-        a1, b1 = _plus(-fa, cross(tb, d1a), -o1 * ia, tt), _plus(-fb, cross(ta, d1a), -o1 * ib, tt)
-        a2, b2 = _plus(fa, cross(tb, d2b), -o2 * ia, tt), _plus(fb, cross(ta, d2b), -o2 * ib, tt)
-        a3, b3 = _plus(-fa, cross(tb, d1b), -o3 * ia, tt), _plus(-fb, cross(ta, d1b), -o3 * ib, tt)
-        a4, b4 = _scaled(0.5 * ia, kb), _scaled(0.5 * ib, kb)
-        x[GRADIENT * LANES + n] = s0 * a0[0] + s1 * a1[0] + s2 * a2[0] + s3 * a3[0] + s4 * a4[0]
-        x[(GRADIENT + 1) * LANES + n] = s0 * a0[1] + s1 * a1[1] + s2 * a2[1] + s3 * a3[1] + s4 * a4[1]
-        x[(GRADIENT + 2) * LANES + n] = s0 * a0[2] + s1 * a1[2] + s2 * a2[2] + s3 * a3[2] + s4 * a4[2]
-        x[(GRADIENT + 3) * LANES + n] = ma * (s0 * o1 - s1 * o0 - s4)
-        x[(GRADIENT + 4) * LANES + n] = s0 * b0[0] + s1 * b1[0] + s2 * b2[0] + s3 * b3[0] + s4 * b4[0]
-        x[(GRADIENT + 5) * LANES + n] = s0 * b0[1] + s1 * b1[1] + s2 * b2[1] + s3 * b3[1] + s4 * b4[1]
-        x[(GRADIENT + 6) * LANES + n] = s0 * b0[2] + s1 * b1[2] + s2 * b2[2] + s3 * b3[2] + s4 * b4[2]
-        x[(GRADIENT + 7) * LANES + n] = mb * (s2 * o3 - s3 * o2 + s4)
+    # Gradients of the curvatures in e_a, e_b: (-omega tt + 2 t_other x d / chi) / |e|. In theta: d omega1 = omega2,
+    # d omega2 = -omega1. Of the twist: kb / (2 |e|), -1, 1.
+    fa, fb = 2.0 * f * ia, -2.0 * f * ib
+    a0, b0 = _plus(fa, cross(tb, d2a), -o0 * ia, tt), _plus(fb, cross(ta, d2a), -o0 * ib, tt)
+    a1, b1 = _plus(-fa, cross(tb, d1a), -o1 * ia, tt), _plus(-fb, cross(ta, d1a), -o1 * ib, tt)
+    a2, b2 = _plus(fa, cross(tb, d2b), -o2 * ia, tt), _plus(fb, cross(ta, d2b), -o2 * ib, tt)
+    a3, b3 = _plus(-fa, cross(tb, d1b), -o3 * ia, tt), _plus(-fb, cross(ta, d1b), -o3 * ib, tt)
+    a4, b4 = _scaled(0.5 * ia, kb), _scaled(0.5 * ib, kb)
+    x[GRADIENT] = s0 * a0[0] + s1 * a1[0] + s2 * a2[0] + s3 * a3[0] + s4 * a4[0]
+    x[GRADIENT + 1] = s0 * a0[1] + s1 * a1[1] + s2 * a2[1] + s3 * a3[1] + s4 * a4[1]
+    x[GRADIENT + 2] = s0 * a0[2] + s1 * a1[2] + s2 * a2[2] + s3 * a3[2] + s4 * a4[2]
+    x[GRADIENT + 3] = ma * (s0 * o1 - s1 * o0 - s4)
+    x[GRADIENT + 4] = s0 * b0[0] + s1 * b1[0] + s2 * b2[0] + s3 * b3[0] + s4 * b4[0]
+    x[GRADIENT + 5] = s0 * b0[1] + s1 * b1[1] + s2 * b2[1] + s3 * b3[1] + s4 * b4[1]
+    x[GRADIENT + 6] = s0 * b0[2] + s1 * b1[2] + s2 * b2[2] + s3 * b3[2] + s4 * b4[2]
+    x[GRADIENT + 7] = mb * (s2 * o3 - s3 * o2 + s4)
 
-        # Gauss-Newton: the sum of k g g^T over the strains, damping included. ax: the five x-components in e_a; kax: those times k.
-        k0, k1, k2, k3, k4 = scale * k0, scale * k1, scale * k2, scale * k3, scale * k4
-        ax, ay, az = _rows(a0, a1, a2, a3, a4)
-        bx, by, bz = _rows(b0, b1, b2, b3, b4)
-        kax, kay, kaz = _times(k0, k1, k2, k3, k4, ax), _times(k0, k1, k2, k3, k4, ay), _times(k0, k1, k2, k3, k4, az)
-        kbx, kby, kbz = _times(k0, k1, k2, k3, k4, bx), _times(k0, k1, k2, k3, k4, by), _times(k0, k1, k2, k3, k4, bz)
+    # Gauss-Newton: the sum of k g g^T over the strains, damping included. ax: the five x-components in e_a; kax: those times k.
+    k0, k1, k2, k3, k4 = scale * k0, scale * k1, scale * k2, scale * k3, scale * k4
+    ax, ay, az = _rows(a0, a1, a2, a3, a4)
+    bx, by, bz = _rows(b0, b1, b2, b3, b4)
+    kax, kay, kaz = _times(k0, k1, k2, k3, k4, ax), _times(k0, k1, k2, k3, k4, ay), _times(k0, k1, k2, k3, k4, az)
+    kbx, kby, kbz = _times(k0, k1, k2, k3, k4, bx), _times(k0, k1, k2, k3, k4, by), _times(k0, k1, k2, k3, k4, bz)
 
-        # Second derivatives times stress. Curvatures are linear in the directors, so the four of them are done at once with the
-        # directors weighted by the stresses, mua and mub. With D = 2 (mua + mub) / chi and o = kb.D / 2:
-        #   aa: [2 chi o tt tt - sym(t_b x D, tt) - o (1 - t_a t_a) + sym(kb, mua) / 2] / |e_a|^2, bb likewise with -t_a x D,
-        #   ba: [2 chi o tt tt - tt (t_b x D) + (t_a x D) tt - o (1 + t_b t_a) + [D]x] / |e_a||e_b|,
-        # and for the twist -sym(kb, t + tt) / 4|e|^2 and -(tt kb / 2 + [t_a]x / chi) / |e_a||e_b|.
-        mua, mub = _plus(exact * s0, d2a, -exact * s1, d1a), _plus(exact * s2, d2b, -exact * s3, d1b)
-        dd = _plus(2.0 * f, mua, 2.0 * f, mub)
-        q = 0.25 * exact * s4
-        o = 0.5 * dot(kb, dd)
-        k = o / f
-        za, zb = _plus(k, tt, -1.0, cross(tb, dd)), _plus(k, tt, 1.0, cross(ta, dd))
-        ya = _plus(0.5, mua, -q, _plus(1.0, ta, 1.0, tt))
-        yb = _plus(0.5, mub, -q, _plus(1.0, tb, 1.0, tt))
-        zk = _plus(1.0, za, -2.0 * q, kb)
-        aa, bb, ab = ia * ia, ib * ib, ia * ib
-        dx, dy, dz = _plus(ab, dd, -4.0 * ab * q * f, ta)
+    # Second derivatives times stress. Curvatures are linear in the directors, so the four of them are done at once with the
+    # directors weighted by the stresses, mua and mub. With D = 2 (mua + mub) / chi and o = kb.D / 2:
+    #   aa: [2 chi o tt tt - sym(t_b x D, tt) - o (1 - t_a t_a) + sym(kb, mua) / 2] / |e_a|^2, bb likewise with -t_a x D,
+    #   ba: [2 chi o tt tt - tt (t_b x D) + (t_a x D) tt - o (1 + t_b t_a) + [D]x] / |e_a||e_b|,
+    # and for the twist -sym(kb, t + tt) / 4|e|^2 and -(tt kb / 2 + [t_a]x / chi) / |e_a||e_b|.
+    mua, mub = _plus(exact * s0, d2a, -exact * s1, d1a), _plus(exact * s2, d2b, -exact * s3, d1b)
+    dd = _plus(2.0 * f, mua, 2.0 * f, mub)
+    q = 0.25 * exact * s4
+    o = 0.5 * dot(kb, dd)
+    k = o / f
+    za, zb = _plus(k, tt, -1.0, cross(tb, dd)), _plus(k, tt, 1.0, cross(ta, dd))
+    ya = _plus(0.5, mua, -q, _plus(1.0, ta, 1.0, tt))
+    yb = _plus(0.5, mub, -q, _plus(1.0, tb, 1.0, tt))
+    zk = _plus(1.0, za, -2.0 * q, kb)
+    aa, bb, ab = ia * ia, ib * ib, ia * ib
+    dx, dy, dz = _plus(ab, dd, -4.0 * ab * q * f, ta)
 
-        # Each block is a sum of outer products: left factors l, right factors r.
-        lax, lay, laz = _rows(_scaled(aa, tt), _scaled(aa, za), _scaled(aa, kb), _scaled(aa, ya), _scaled(aa * o, ta))
-        rax, ray, raz = _rows(za, tt, ya, kb, ta)
-        lbx, lby, lbz = _rows(_scaled(bb, tt), _scaled(bb, zb), _scaled(bb, kb), _scaled(bb, yb), _scaled(bb * o, tb))
-        rbx, rby, rbz = _rows(zb, tt, yb, kb, tb)
-        zero = (0.0, 0.0, 0.0)
-        lcx, lcy, lcz = _rows(_scaled(ab, tt), _scaled(ab, zb), _scaled(-ab * o, tb), zero, zero)
-        rcx, rcy, rcz = _rows(zk, tt, ta, zero, zero)
+    # Each block is a sum of outer products: left factors l, right factors r.
+    lax, lay, laz = _rows(_scaled(aa, tt), _scaled(aa, za), _scaled(aa, kb), _scaled(aa, ya), _scaled(aa * o, ta))
+    rax, ray, raz = _rows(za, tt, ya, kb, ta)
+    lbx, lby, lbz = _rows(_scaled(bb, tt), _scaled(bb, zb), _scaled(bb, kb), _scaled(bb, yb), _scaled(bb * o, tb))
+    rbx, rby, rbz = _rows(zb, tt, yb, kb, tb)
+    zero = (0.0, 0.0, 0.0)
+    lcx, lcy, lcz = _rows(_scaled(ab, tt), _scaled(ab, zb), _scaled(-ab * o, tb), zero, zero)
+    rcx, rcy, rcz = _rows(zk, tt, ta, zero, zero)
 
-        # aa and bb (six entries each), ba (nine); with the stretching of edge b.
-        along, across = x[ALONG * LANES + n], x[ACROSS * LANES + n]
-        wx, wy, wz = _scaled(along, tb)
-        aa00 = _dot5(kax, ax) + _dot5(lax, rax) - aa * o
-        aa10 = _dot5(kay, ax) + _dot5(lay, rax)
-        aa11 = _dot5(kay, ay) + _dot5(lay, ray) - aa * o
-        aa20 = _dot5(kaz, ax) + _dot5(laz, rax)
-        aa21 = _dot5(kaz, ay) + _dot5(laz, ray)
-        aa22 = _dot5(kaz, az) + _dot5(laz, raz) - aa * o
-        bb00 = _dot5(kbx, bx) + _dot5(lbx, rbx) - bb * o + wx * tb[0] + across
-        bb10 = _dot5(kby, bx) + _dot5(lby, rbx) + wy * tb[0]
-        bb11 = _dot5(kby, by) + _dot5(lby, rby) - bb * o + wy * tb[1] + across
-        bb20 = _dot5(kbz, bx) + _dot5(lbz, rbx) + wz * tb[0]
-        bb21 = _dot5(kbz, by) + _dot5(lbz, rby) + wz * tb[1]
-        bb22 = _dot5(kbz, bz) + _dot5(lbz, rbz) - bb * o + wz * tb[2] + across
-        ba00 = _dot5(kbx, ax) + _dot5(lcx, rcx) - ab * o
-        ba01 = _dot5(kbx, ay) + _dot5(lcx, rcy) - dz
-        ba02 = _dot5(kbx, az) + _dot5(lcx, rcz) + dy
-        ba10 = _dot5(kby, ax) + _dot5(lcy, rcx) + dz
-        ba11 = _dot5(kby, ay) + _dot5(lcy, rcy) - ab * o
-        ba12 = _dot5(kby, az) + _dot5(lcy, rcz) - dx
-        ba20 = _dot5(kbz, ax) + _dot5(lcz, rcx) - dy
-        ba21 = _dot5(kbz, ay) + _dot5(lcz, rcy) + dx
-        ba22 = _dot5(kbz, az) + _dot5(lcz, rcz) - ab * o
-        # theta: turning the frame exchanges the curvatures' gradients.
-        g0, g1 = ma * (k0 * o1 - exact * s1), ma * (exact * s0 - k1 * o0)
-        g2, g3 = mb * (k2 * o3 - exact * s3), mb * (exact * s2 - k3 * o2)
-        pa = _plus(1.0, _plus(g0, a0, g1, a1), -ma * k4, a4)
-        pb = _plus(1.0, _plus(g0, b0, g1, b1), -ma * k4, b4)
-        ra = _plus(1.0, _plus(g2, a2, g3, a3), mb * k4, a4)
-        rb = _plus(1.0, _plus(g2, b2, g3, b3), mb * k4, b4)
-        pp = ma * (k0 * o1 * o1 + k1 * o0 * o0 + k4 - exact * (s0 * o0 + s1 * o1))
-        rp = -ma * mb * k4
-        rr = mb * (k2 * o3 * o3 + k3 * o2 * o2 + k4 - exact * (s2 * o2 + s3 * o3))
+    # aa and bb (six entries each), ba (nine); with the stretching of edge b.
+    along, across = x[ALONG], x[ACROSS]
+    wx, wy, wz = _scaled(along, tb)
+    aa00 = _dot5(kax, ax) + _dot5(lax, rax) - aa * o
+    aa10 = _dot5(kay, ax) + _dot5(lay, rax)
+    aa11 = _dot5(kay, ay) + _dot5(lay, ray) - aa * o
+    aa20 = _dot5(kaz, ax) + _dot5(laz, rax)
+    aa21 = _dot5(kaz, ay) + _dot5(laz, ray)
+    aa22 = _dot5(kaz, az) + _dot5(laz, raz) - aa * o
+    bb00 = _dot5(kbx, bx) + _dot5(lbx, rbx) - bb * o + wx * tb[0] + across
+    bb10 = _dot5(kby, bx) + _dot5(lby, rbx) + wy * tb[0]
+    bb11 = _dot5(kby, by) + _dot5(lby, rby) - bb * o + wy * tb[1] + across
+    bb20 = _dot5(kbz, bx) + _dot5(lbz, rbx) + wz * tb[0]
+    bb21 = _dot5(kbz, by) + _dot5(lbz, rby) + wz * tb[1]
+    bb22 = _dot5(kbz, bz) + _dot5(lbz, rbz) - bb * o + wz * tb[2] + across
+    ba00 = _dot5(kbx, ax) + _dot5(lcx, rcx) - ab * o
+    ba01 = _dot5(kbx, ay) + _dot5(lcx, rcy) - dz
+    ba02 = _dot5(kbx, az) + _dot5(lcx, rcz) + dy
+    ba10 = _dot5(kby, ax) + _dot5(lcy, rcx) + dz
+    ba11 = _dot5(kby, ay) + _dot5(lcy, rcy) - ab * o
+    ba12 = _dot5(kby, az) + _dot5(lcy, rcz) - dx
+    ba20 = _dot5(kbz, ax) + _dot5(lcz, rcx) - dy
+    ba21 = _dot5(kbz, ay) + _dot5(lcz, rcy) + dx
+    ba22 = _dot5(kbz, az) + _dot5(lcz, rcz) - ab * o
+    # theta: turning the frame exchanges the curvatures' gradients.
+    g0, g1 = ma * (k0 * o1 - exact * s1), ma * (exact * s0 - k1 * o0)
+    g2, g3 = mb * (k2 * o3 - exact * s3), mb * (exact * s2 - k3 * o2)
+    pa = _plus(1.0, _plus(g0, a0, g1, a1), -ma * k4, a4)
+    pb = _plus(1.0, _plus(g0, b0, g1, b1), -ma * k4, b4)
+    ra = _plus(1.0, _plus(g2, a2, g3, a3), mb * k4, a4)
+    rb = _plus(1.0, _plus(g2, b2, g3, b3), mb * k4, b4)
+    pp = ma * (k0 * o1 * o1 + k1 * o0 * o0 + k4 - exact * (s0 * o0 + s1 * o1))
+    rp = -ma * mb * k4
+    rr = mb * (k2 * o3 * o3 + k3 * o2 * o2 + k4 - exact * (s2 * o2 + s3 * o3))
 
-        # To the unknowns of the vertices, e_a = x_i - x_p and e_b = x_f - x_i: eleven columns, each from its diagonal down.
-        m = LOCAL * LANES + n
-        # x_p
-        x[m] = aa00
-        x[m + 1 * LANES] = aa10
-        x[m + 2 * LANES] = aa20
-        x[m + 3 * LANES] = -pa[0]
-        x[m + 4 * LANES] = ba00 - aa00
-        x[m + 5 * LANES] = ba10 - aa10
-        x[m + 6 * LANES] = ba20 - aa20
-        x[m + 7 * LANES] = -ra[0]
-        x[m + 8 * LANES] = -ba00
-        x[m + 9 * LANES] = -ba10
-        x[m + 10 * LANES] = -ba20
-        x[m + 11 * LANES] = aa11
-        x[m + 12 * LANES] = aa21
-        x[m + 13 * LANES] = -pa[1]
-        x[m + 14 * LANES] = ba01 - aa10
-        x[m + 15 * LANES] = ba11 - aa11
-        x[m + 16 * LANES] = ba21 - aa21
-        x[m + 17 * LANES] = -ra[1]
-        x[m + 18 * LANES] = -ba01
-        x[m + 19 * LANES] = -ba11
-        x[m + 20 * LANES] = -ba21
-        x[m + 21 * LANES] = aa22
-        x[m + 22 * LANES] = -pa[2]
-        x[m + 23 * LANES] = ba02 - aa20
-        x[m + 24 * LANES] = ba12 - aa21
-        x[m + 25 * LANES] = ba22 - aa22
-        x[m + 26 * LANES] = -ra[2]
-        x[m + 27 * LANES] = -ba02
-        x[m + 28 * LANES] = -ba12
-        x[m + 29 * LANES] = -ba22
-        # theta_a
-        x[m + 30 * LANES] = pp
-        x[m + 31 * LANES] = pa[0] - pb[0]
-        x[m + 32 * LANES] = pa[1] - pb[1]
-        x[m + 33 * LANES] = pa[2] - pb[2]
-        x[m + 34 * LANES] = rp
-        x[m + 35 * LANES] = pb[0]
-        x[m + 36 * LANES] = pb[1]
-        x[m + 37 * LANES] = pb[2]
-        # x_i
-        x[m + 38 * LANES] = aa00 - 2.0 * ba00 + bb00
-        x[m + 39 * LANES] = aa10 - ba10 - ba01 + bb10
-        x[m + 40 * LANES] = aa20 - ba20 - ba02 + bb20
-        x[m + 41 * LANES] = ra[0] - rb[0]
-        x[m + 42 * LANES] = ba00 - bb00
-        x[m + 43 * LANES] = ba10 - bb10
-        x[m + 44 * LANES] = ba20 - bb20
-        x[m + 45 * LANES] = aa11 - 2.0 * ba11 + bb11
-        x[m + 46 * LANES] = aa21 - ba21 - ba12 + bb21
-        x[m + 47 * LANES] = ra[1] - rb[1]
-        x[m + 48 * LANES] = ba01 - bb10
-        x[m + 49 * LANES] = ba11 - bb11
-        x[m + 50 * LANES] = ba21 - bb21
-        x[m + 51 * LANES] = aa22 - 2.0 * ba22 + bb22
-        x[m + 52 * LANES] = ra[2] - rb[2]
-        x[m + 53 * LANES] = ba02 - bb20
-        x[m + 54 * LANES] = ba12 - bb21
-        x[m + 55 * LANES] = ba22 - bb22
-        # theta_b
-        x[m + 56 * LANES] = rr
-        x[m + 57 * LANES] = rb[0]
-        x[m + 58 * LANES] = rb[1]
-        x[m + 59 * LANES] = rb[2]
-        # x_f
-        x[m + 60 * LANES] = bb00
-        x[m + 61 * LANES] = bb10
-        x[m + 62 * LANES] = bb20
-        x[m + 63 * LANES] = bb11
-        x[m + 64 * LANES] = bb21
-        x[m + 65 * LANES] = bb22
+    # To the unknowns of the vertices, e_a = x_i - x_p and e_b = x_f - x_i: eleven columns, each from its diagonal down.
+    # x_p
+    x[LOCAL] = aa00
+    x[LOCAL + 1] = aa10
+    x[LOCAL + 2] = aa20
+    x[LOCAL + 3] = -pa[0]
+    x[LOCAL + 4] = ba00 - aa00
+    x[LOCAL + 5] = ba10 - aa10
+    x[LOCAL + 6] = ba20 - aa20
+    x[LOCAL + 7] = -ra[0]
+    x[LOCAL + 8] = -ba00
+    x[LOCAL + 9] = -ba10
+    x[LOCAL + 10] = -ba20
+    x[LOCAL + 11] = aa11
+    x[LOCAL + 12] = aa21
+    x[LOCAL + 13] = -pa[1]
+    x[LOCAL + 14] = ba01 - aa10
+    x[LOCAL + 15] = ba11 - aa11
+    x[LOCAL + 16] = ba21 - aa21
+    x[LOCAL + 17] = -ra[1]
+    x[LOCAL + 18] = -ba01
+    x[LOCAL + 19] = -ba11
+    x[LOCAL + 20] = -ba21
+    x[LOCAL + 21] = aa22
+    x[LOCAL + 22] = -pa[2]
+    x[LOCAL + 23] = ba02 - aa20
+    x[LOCAL + 24] = ba12 - aa21
+    x[LOCAL + 25] = ba22 - aa22
+    x[LOCAL + 26] = -ra[2]
+    x[LOCAL + 27] = -ba02
+    x[LOCAL + 28] = -ba12
+    x[LOCAL + 29] = -ba22
+    # theta_a
+    x[LOCAL + 30] = pp
+    x[LOCAL + 31] = pa[0] - pb[0]
+    x[LOCAL + 32] = pa[1] - pb[1]
+    x[LOCAL + 33] = pa[2] - pb[2]
+    x[LOCAL + 34] = rp
+    x[LOCAL + 35] = pb[0]
+    x[LOCAL + 36] = pb[1]
+    x[LOCAL + 37] = pb[2]
+    # x_i
+    x[LOCAL + 38] = aa00 - 2.0 * ba00 + bb00
+    x[LOCAL + 39] = aa10 - ba10 - ba01 + bb10
+    x[LOCAL + 40] = aa20 - ba20 - ba02 + bb20
+    x[LOCAL + 41] = ra[0] - rb[0]
+    x[LOCAL + 42] = ba00 - bb00
+    x[LOCAL + 43] = ba10 - bb10
+    x[LOCAL + 44] = ba20 - bb20
+    x[LOCAL + 45] = aa11 - 2.0 * ba11 + bb11
+    x[LOCAL + 46] = aa21 - ba21 - ba12 + bb21
+    x[LOCAL + 47] = ra[1] - rb[1]
+    x[LOCAL + 48] = ba01 - bb10
+    x[LOCAL + 49] = ba11 - bb11
+    x[LOCAL + 50] = ba21 - bb21
+    x[LOCAL + 51] = aa22 - 2.0 * ba22 + bb22
+    x[LOCAL + 52] = ra[2] - rb[2]
+    x[LOCAL + 53] = ba02 - bb20
+    x[LOCAL + 54] = ba12 - bb21
+    x[LOCAL + 55] = ba22 - bb22
+    # theta_b
+    x[LOCAL + 56] = rr
+    x[LOCAL + 57] = rb[0]
+    x[LOCAL + 58] = rb[1]
+    x[LOCAL + 59] = rb[2]
+    # x_f
+    x[LOCAL + 60] = bb00
+    x[LOCAL + 61] = bb10
+    x[LOCAL + 62] = bb20
+    x[LOCAL + 63] = bb11
+    x[LOCAL + 64] = bb21
+    x[LOCAL + 65] = bb22

@@ -8,7 +8,9 @@ whose minimum is a step of backward Euler, or a stage of another scheme for the 
 from __future__ import annotations
 
 from ...compile.jit import part
+from ...compile.lanes import Numbers, any_of, as_lanes, places_for, put_lane, select
 from ...errors import Array
+from ...forces.air import has_drag
 from ...maths.linalg.sparse_factor import Pattern
 from .arrays import Forces, Geometry, Graph, Material, Scratch, Stage, State, System
 from .band import add_lanes as add_lanes_to_band
@@ -21,7 +23,6 @@ from .element import (
     D2B,
     IA,
     IB,
-    LANES,
     MA,
     MB,
     PLACE,
@@ -40,11 +41,11 @@ from .matrix import begin_matrix
 @part
 def evaluate(
     graph: Graph, material: Material, forces: Forces, stage: Stage, geometry: Geometry, state: State, system: System,
-    pattern: Pattern | None, scratch: Scratch, r: int, h: float, exact: bool,
-) -> float:  # fmt: skip
+    pattern: Pattern | None, scratch: Scratch, r: int, h: float, exact: Numbers,
+) -> Numbers:  # fmt: skip
     """The potential at the iterate (its geometry must be up to date), its gradient and its Hessian.
 
-    With `exact` the Hessian is the true one, otherwise a positive definite part of it."""
+    With `exact` 1 the Hessian is the true one, with 0 a positive definite part of it."""
     weight = material.damping_time[r] / h
     begin_matrix(graph, material, forces, system, pattern, r, h)
     potential = _inertia(graph, material, forces, stage, state, system.gradient, r, h)
@@ -55,7 +56,7 @@ def evaluate(
 @part
 def _inertia(
     graph: Graph, material: Material, forces: Forces, stage: Stage, state: State, gradient: Array, r: int, h: float
-) -> float:
+) -> Numbers:
     """Potential of inertia, drag and load, and its gradient."""
     q, mass, drag, force, wind, rate = (
         state.q, material.mass, forces.drag, forces.force, forces.wind, forces.drag_rate[r],
@@ -71,7 +72,7 @@ def _inertia(
         gradient[k] = pull
         potential += 0.5 * deviation * (pull - load)
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
-        if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
+        if not has_drag(drag, i):
             continue
         k = vertex[i]
         x = q[k] - q_star[k] - h * wind[0]
@@ -84,7 +85,7 @@ def _inertia(
         gradient[k + 1] += fy
         gradient[k + 2] += fz
         potential += 0.5 * (x * fx + y * fy + z * fz)
-    if rate > 0.0:
+    if any_of(rate > 0.0):
         for j in range(graph.edges[r], graph.edge_end[r]):
             k = theta[j]
             spin, brake = q[k] - q_star[k], mass[k] * rate * ih
@@ -96,8 +97,8 @@ def _inertia(
 @part
 def _stretch(
     graph: Graph, material: Material, geometry: Geometry, stage: Stage, whole_edge: Array, gradient: Array, r: int,
-    weight: float,
-) -> float:  # fmt: skip
+    weight: Numbers,
+) -> Numbers:  # fmt: skip
     """Energy EA l / 2 (|e| / l - 1)^2 of the edges, and its gradient; its Hessian goes with the elements'."""
     x, tail, head = graph.x, graph.tail, graph.head
     t, strain, star = geometry.t, geometry.stretch, stage.stretch
@@ -118,9 +119,10 @@ def _stretch(
 @part
 def _elements(
     graph: Graph, material: Material, geometry: Geometry, stage: Stage, state: State, system: System,
-    pattern: Pattern | None, scratch: Scratch, r: int, weight: float, exact: bool,
-) -> float:  # fmt: skip
-    """Energy of bending and twisting, with derivatives. Elements are gathered until all lanes are full.
+    pattern: Pattern | None, scratch: Scratch, r: int, weight: Numbers,
+    exact: Numbers,
+) -> Numbers:  # fmt: skip
+    """Energy of bending and twisting, with derivatives. Elements of a single rod or net are gathered until all lanes are full.
 
     Each takes the Hessian of stretching of its edge b along; beside a free first vertex an edge has a lane of its own."""
     edge_a, edge_b, joint, arm, lanes = graph.edge_a, graph.edge_b, graph.joint, geometry.arm, scratch.lanes
@@ -132,52 +134,52 @@ def _elements(
     closed, first = graph.closed[r], graph.unknowns[r]
     n = graph.unknowns[r + 1] - first
     energy = 0.0
-    filled = 0
+    filled, most = 0, places_for(weight)
     end = graph.elements[r + 1]
     for e in range(graph.elements[r], end + 1):
         if e < end and (edge_a[e] >= 0 or edge_b[e] >= 0):
             a, b = edge_a[e], edge_b[e]
             p, q = a if a >= 0 else b, b if b >= 0 else a  # where a side is missing any frame will do
             for c in range(3):
-                lanes[(TA + c) * LANES + filled] = t[p, c]
-                lanes[(D1A + c) * LANES + filled] = d1[p, c]
-                lanes[(D2A + c) * LANES + filled] = d2[p, c]
-                lanes[(TB + c) * LANES + filled] = t[q, c]
-                lanes[(D1B + c) * LANES + filled] = d1[q, c]
-                lanes[(D2B + c) * LANES + filled] = d2[q, c]
+                put_lane(lanes, TA + c, filled, t[p, c])
+                put_lane(lanes, D1A + c, filled, d1[p, c])
+                put_lane(lanes, D2A + c, filled, d2[p, c])
+                put_lane(lanes, TB + c, filled, t[q, c])
+                put_lane(lanes, D1B + c, filled, d1[q, c])
+                put_lane(lanes, D2B + c, filled, d2[q, c])
             if joint[e] >= 0:
                 row = TA if a < 0 else TB
                 for c in range(9):
-                    lanes[(row + c) * LANES + filled] = arm[e, c]
+                    put_lane(lanes, row + c, filled, arm[e, c])
             for c in range(5):
-                lanes[(STRAIN + c) * LANES + filled] = strain[e, c]
-                lanes[(STIFFNESS + c) * LANES + filled] = stiffness[e, c]
-                lanes[(REST + c) * LANES + filled] = rest[e, c]
-                lanes[(STAR + c) * LANES + filled] = star[e, c]
-            along = across = 0.0
+                put_lane(lanes, STRAIN + c, filled, strain[e, c])
+                put_lane(lanes, STIFFNESS + c, filled, stiffness[e, c])
+                put_lane(lanes, REST + c, filled, rest[e, c])
+                put_lane(lanes, STAR + c, filled, star[e, c])
+            along = across = 0.0 * weight
             if b >= 0:
                 across = tension[b] / length[b]
-                if not exact:
-                    across = max(across, 0.0)
+                across = select(exact > 0.0, across, max(across, 0.0))
                 along = stretch[b] * (1.0 + weight) / rest_length[b] - across
             if breakable:
-                if b >= 0 and whole_edge[b] == 0.0:
-                    along = across = 0.0
-                if whole_element[e] == 0.0:  # a loose element may be folded: any frame will do
+                if b >= 0:
+                    along, across = along * whole_edge[b], across * whole_edge[b]
+                if any_of(whole_element[e] == 0.0):  # a loose element may be folded: any frame will do
                     for c in range(9):
-                        lanes[(TA + c) * LANES + filled] = lanes[(TB + c) * LANES + filled]
+                        lanes[TA + c, filled] = lanes[TB + c, filled]
                     for c in range(5):
-                        lanes[(STIFFNESS + c) * LANES + filled] = 0.0
-            lanes[IA * LANES + filled] = 1.0 / length[a] if a >= 0 else 0.0
-            lanes[IB * LANES + filled] = 1.0 / length[b] if b >= 0 else 0.0
-            lanes[MA * LANES + filled] = 1.0 if a >= 0 else 0.0
-            lanes[MB * LANES + filled] = 1.0 if b >= 0 else 0.0
-            lanes[ALONG * LANES + filled] = along
-            lanes[ACROSS * LANES + filled] = across
-            lanes[PLACE * LANES + filled] = e
+                        lanes[STIFFNESS + c, filled] = 0.0
+            none = 0.0 * weight
+            put_lane(lanes, IA, filled, 1.0 / length[a] if a >= 0 else none)
+            put_lane(lanes, IB, filled, 1.0 / length[b] if b >= 0 else none)
+            put_lane(lanes, MA, filled, none + 1.0 if a >= 0 else none)
+            put_lane(lanes, MB, filled, none + 1.0 if b >= 0 else none)
+            put_lane(lanes, ALONG, filled, along)
+            put_lane(lanes, ACROSS, filled, across)
+            lanes[PLACE, filled] = e
             filled += 1
-        if filled == LANES or (e == end and filled > 0):
-            element_lanes(lanes, weight, 1.0 if exact else 0.0)
+        if filled == most or (e == end and filled > 0):
+            element_lanes(as_lanes(lanes), weight, exact)
             if pattern is None:
                 energy += add_lanes_to_band(
                     edge_a, edge_b, middle, head, gradient, band, border, corner, lanes, filled, first, n, closed, r

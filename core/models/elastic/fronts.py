@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from ...compile.jit import kernel, part
 from ...errors import Array, Flags, Ints
+from ...forces.air import has_drag
 from ...maths.geometry.frames import Vector, cross, dot
 from ...maths.geometry.rows import get
 from ...maths.linalg.sparse_factor import Pattern, invert_within, solve
 from .arrays import Arrays, Forces, Geometry, Graph, Material, Scratch, System
-from .element import ACROSS, ALONG, ENERGY, GRADIENT, LANES, LOCAL, PLACE
+from .element import ACROSS, ALONG, ENERGY, GRADIENT, LOCAL, PLACE
 
 
 @part
@@ -46,7 +47,7 @@ def add_inertia(graph: Graph, material: Material, forces: Forces, system: System
         if not held[k]:
             values[diagonal[k]] += mass[k] * hh
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
-        if drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0:
+        if not has_drag(drag, i):
             continue
         for m in range(6):
             values[of_vertex[i, m]] += drag[i, m] * ih
@@ -59,7 +60,7 @@ def add_inertia(graph: Graph, material: Material, forces: Forces, system: System
 
 @part
 def add_lanes(
-    graph: Graph, geometry: Geometry, system: System, scratch: Scratch, filled: int, r: int, exact: bool
+    graph: Graph, geometry: Geometry, system: System, scratch: Scratch, filled: int, r: int, exact: float
 ) -> float:
     """Adds what element_lanes computed to gradient and matrix; returns the energy. Lanes say in PLACE which element they hold."""
     lanes, gradient, values, of = scratch.lanes, system.gradient, system.values, system.of_element
@@ -68,8 +69,8 @@ def add_lanes(
     small, local = scratch.small, scratch.local
     energy = 0.0
     for lane in range(filled):
-        energy += lanes[ENERGY * LANES + lane]
-        e = int(lanes[PLACE * LANES + lane])
+        energy += lanes[ENERGY, lane]
+        e = int(lanes[PLACE, lane])
         a, b, middle = edge_a[e], edge_b[e], x[vertex[e]]
         if joint[e] < 0:
             near = x[tail[a]] if a >= 0 else -1
@@ -94,53 +95,49 @@ def _add_element(
     unknowns: x_p theta_a x_i theta_b x_f."""
     if p >= 0:
         for c in range(3):
-            g = lanes[(GRADIENT + c) * LANES + lane]
+            g = lanes[GRADIENT + c, lane]
             gradient[p + c] -= g
             gradient[i + c] += g
-        gradient[turn_a] += lanes[(GRADIENT + 3) * LANES + lane]
+        gradient[turn_a] += lanes[GRADIENT + 3, lane]
     for c in range(3):
-        g = lanes[(GRADIENT + 4 + c) * LANES + lane]
+        g = lanes[GRADIENT + 4 + c, lane]
         gradient[i + c] -= g
         gradient[f + c] += g
-    gradient[turn_b] += lanes[(GRADIENT + 7) * LANES + lane]
-    at = LOCAL * LANES + lane
+    gradient[turn_b] += lanes[GRADIENT + 7, lane]
     for m in range(66):
-        values[of[e, m]] += lanes[at]
-        at += LANES
+        values[of[e, m]] += lanes[LOCAL + m, lane]
 
 
 @part
 def _add_arm(
     gradient: Array, values: Array, of: Ints, lanes: Array, lane: int, e: int,
     near: int, far: int, theta: int, w: int, out: bool,
-    t: Vector, length: float, small: Array, local: Array, exact: bool,
+    t: Vector, length: float, small: Array, local: Array, exact: float,
 ) -> None:  # fmt: skip
     """Adds the element between a joint's frame and an edge with tangent t, which begins there (`out`) or ends there. Numbers are
     those of unknowns."""
     sign = 1.0 if out else -1.0  # e = sign (x_far - x_near)
     v = (length * t[0], length * t[1], length * t[2])
-    k = LANES
-    at = LOCAL * LANES + lane
     along, across = 0.0, 0.0
     if out:
-        along, across = lanes[ALONG * LANES + lane], lanes[ACROSS * LANES + lane]
-        g0, g1 = lanes[(GRADIENT + 4) * k + lane], lanes[(GRADIENT + 5) * k + lane]
-        g2, gt = lanes[(GRADIENT + 6) * k + lane], lanes[(GRADIENT + 7) * k + lane]
-        h00, h10, h20 = lanes[at + 60 * k], lanes[at + 61 * k], lanes[at + 62 * k]
-        h11, h21, h22 = lanes[at + 63 * k], lanes[at + 64 * k], lanes[at + 65 * k]
+        along, across = lanes[ALONG, lane], lanes[ACROSS, lane]
+        g0, g1 = lanes[GRADIENT + 4, lane], lanes[GRADIENT + 5, lane]
+        g2, gt = lanes[GRADIENT + 6, lane], lanes[GRADIENT + 7, lane]
+        h00, h10, h20 = lanes[LOCAL + 60, lane], lanes[LOCAL + 61, lane], lanes[LOCAL + 62, lane]
+        h11, h21, h22 = lanes[LOCAL + 63, lane], lanes[LOCAL + 64, lane], lanes[LOCAL + 65, lane]
         # These contain the stretching of the edge, which knows nothing of the joint.
         h00, h11, h22 = h00 - across, h11 - across, h22 - across
         h00, h11, h22 = h00 - along * t[0] * t[0], h11 - along * t[1] * t[1], h22 - along * t[2] * t[2]
         h10, h20, h21 = h10 - along * t[1] * t[0], h20 - along * t[2] * t[0], h21 - along * t[2] * t[1]
-        p0, p1, p2 = lanes[at + 57 * k], lanes[at + 58 * k], lanes[at + 59 * k]
-        tt = lanes[at + 56 * k]
+        p0, p1, p2 = lanes[LOCAL + 57, lane], lanes[LOCAL + 58, lane], lanes[LOCAL + 59, lane]
+        tt = lanes[LOCAL + 56, lane]
     else:
-        g0, g1 = lanes[GRADIENT * k + lane], lanes[(GRADIENT + 1) * k + lane]
-        g2, gt = lanes[(GRADIENT + 2) * k + lane], lanes[(GRADIENT + 3) * k + lane]
-        h00, h10, h20 = lanes[at], lanes[at + k], lanes[at + 2 * k]
-        h11, h21, h22 = lanes[at + 11 * k], lanes[at + 12 * k], lanes[at + 21 * k]
-        p0, p1, p2 = -lanes[at + 3 * k], -lanes[at + 13 * k], -lanes[at + 22 * k]
-        tt = lanes[at + 30 * k]
+        g0, g1 = lanes[GRADIENT, lane], lanes[GRADIENT + 1, lane]
+        g2, gt = lanes[GRADIENT + 2, lane], lanes[GRADIENT + 3, lane]
+        h00, h10, h20 = lanes[LOCAL, lane], lanes[LOCAL + 1, lane], lanes[LOCAL + 2, lane]
+        h11, h21, h22 = lanes[LOCAL + 11, lane], lanes[LOCAL + 12, lane], lanes[LOCAL + 21, lane]
+        p0, p1, p2 = -lanes[LOCAL + 3, lane], -lanes[LOCAL + 13, lane], -lanes[LOCAL + 22, lane]
+        tt = lanes[LOCAL + 30, lane]
     g = (g0, g1, g2)
     # Gradient: moments and forces balance.
     moment = cross(v, g)
@@ -163,7 +160,7 @@ def _add_arm(
         y = cross(v, (small[s, 3], small[s, 4], small[s, 5]))
         for c in range(3):
             small[s, c] = -y[c] - t[c] * small[s, 6]
-    if exact:
+    if exact > 0.0:
         product = dot(g, v)
         q = 0.5 * gt / length
         for s in range(3):

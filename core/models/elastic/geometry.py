@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import part
+from ...compile.lanes import Truth, all_of, always, any_of, both, select
 from ...errors import Array
 from ...maths.geometry.frames import Vector, cross, dot, signed_angle, transport, turn
 from ...maths.geometry.rows import get, nearest_turn, put
@@ -18,7 +19,7 @@ def edge_between(q: Array, i: int, j: int) -> tuple[float, Vector]:
     see."""
     x, y, z = q[j] - q[i], q[j + 1] - q[i + 1], q[j + 2] - q[i + 2]
     length = math.sqrt(x * x + y * y + z * z)
-    f = 1.0 / length if length > 0.0 else 0.0
+    f = select(length > 0.0, 1.0 / length, 0.0)
     return length, (x * f, y * f, z * f)
 
 
@@ -26,11 +27,12 @@ def edge_between(q: Array, i: int, j: int) -> tuple[float, Vector]:
 def rotate(rotation: Vector, a: Vector) -> Vector:
     """a turned by a rotation vector."""
     square = dot(rotation, rotation)
-    if square < 1e-8:
-        s, c = 1.0 - square * (1 / 6 - square / 120), 0.5 - square * (1 / 24 - square / 720)
-    else:
+    s, c = 1.0 - square * (1 / 6 - square / 120), 0.5 - square * (1 / 24 - square / 720)
+    small = square < 1e-8
+    if not all_of(small):
         angle = math.sqrt(square)
-        s, c = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+        s = select(small, s, math.sin(angle) / angle)
+        c = select(small, c, (1.0 - math.cos(angle)) / square)
     b = cross(rotation, a)
     d = cross(rotation, b)
     return (a[0] + s * b[0] + c * d[0], a[1] + s * b[1] + c * d[1], a[2] + s * b[2] + c * d[2])
@@ -55,8 +57,10 @@ def _in_frame(frame: Array, k: int, a: Array, e: int) -> Vector:
 
 
 @part
-def update_geometry(graph: Graph, material: Material, geometry: Geometry, state: State, r: int) -> bool:
-    """Frames and strains at q, carried from the base. False if an edge has collapsed or a corner is too sharp."""
+def update_geometry(graph: Graph, material: Material, geometry: Geometry, state: State, r: int) -> Truth:
+    """Frames and strains at q, carried from the base. False if an edge has collapsed or a corner is too sharp.
+
+    Of lanes a mask; what is written in a lane where it is false has no meaning."""
     q, x, tail, head, theta, rest_length = state.q, graph.x, graph.tail, graph.head, graph.theta, material.rest_length
     t, d1, d2, reference, strain = geometry.t, geometry.d1, geometry.d2, geometry.reference, geometry.strain
     lengths, stretch, base_t, base_reference = (
@@ -70,10 +74,12 @@ def update_geometry(graph: Graph, material: Material, geometry: Geometry, state:
     base_twist, reference_twist, whole_element = geometry.base_twist, geometry.reference_twist, state.whole_element
     base_frame, base_omega, whole_edge = geometry.base_frame, geometry.base_omega, state.whole_edge
     breakable = material.breakable[r]
+    good = always(q[0])
     for j in range(graph.edges[r], graph.edge_end[r]):
         length, tangent = edge_between(q, x[tail[j]], x[head[j]])
-        if not length > 1e-6 * rest_length[j]:
-            return False
+        good = both(good, length > 1e-6 * rest_length[j])
+        if not any_of(good):
+            return good
         u = transport(get(base_reference, j), get(base_t, j), tangent)
         lengths[j] = length
         stretch[j] = length / rest_length[j] - 1.0
@@ -112,37 +118,38 @@ def update_geometry(graph: Graph, material: Material, geometry: Geometry, state:
         if b >= 0:
             tb, ub, d1b, d2b, theta_b = get(t, b), get(reference, b), get(d1, b), get(d2, b), q[theta[b]]
         o0, o1, o2, o3, chi, u = curvatures(ta, ua, d1a, d2a, tb, d1b, d2b)
-        if not chi > LEAST_CHI:
-            if breakable and whole_element[e] == 0.0:
-                continue  # loose: it may fold
-            return False
+        if breakable and any_of(whole_element[e] == 0.0) and not any_of(chi > LEAST_CHI):
+            continue  # loose: it may fold
+        good = both(good, chi > LEAST_CHI)
+        if not any_of(good):
+            return good
         angle = nearest_turn(signed_angle(u, ub, tb), base_twist[e])
         reference_twist[e] = angle
         strain[e, 0], strain[e, 1], strain[e, 2], strain[e, 3] = o0, o1, o2, o3
         strain[e, 4] = angle + theta_b - theta_a
-    return True
+    return good
 
 
 @part
-def rebase(graph: Graph, geometry: Geometry, q: Array, r: int) -> None:
-    """Makes the iterate the base from which frames are carried next."""
+def rebase(graph: Graph, geometry: Geometry, q: Array, r: int, where: Truth) -> None:
+    """Makes the iterate the base from which frames are carried next; of lanes where a mask is true."""
     base_reference, reference, base_t, t = geometry.base_reference, geometry.reference, geometry.base_t, geometry.t
     base_twist, reference_twist, base_omega = geometry.base_twist, geometry.reference_twist, geometry.base_omega
     base_frame, frame, omega = geometry.base_frame, geometry.frame, graph.omega
     for j in range(graph.edges[r], graph.edge_end[r]):
         for c in range(3):
-            base_reference[j, c] = reference[j, c]
-            base_t[j, c] = t[j, c]
+            base_reference[j, c] = select(where, reference[j, c], base_reference[j, c])
+            base_t[j, c] = select(where, t[j, c], base_t[j, c])
     for e in range(graph.elements[r], graph.elements[r + 1]):
-        base_twist[e] = reference_twist[e]
+        base_twist[e] = select(where, reference_twist[e], base_twist[e])
     if graph.chain[r]:
         return
     for k in range(graph.joints[r], graph.joints[r + 1]):
         for c in range(9):
-            base_frame[k, c] = frame[k, c]
+            base_frame[k, c] = select(where, frame[k, c], base_frame[k, c])
         w = omega[k]
         for c in range(w, w + 3):
-            base_omega[c] = q[c]
+            base_omega[c] = select(where, q[c], base_omega[c])
 
 
 @part

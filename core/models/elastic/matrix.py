@@ -6,6 +6,7 @@ Rods have no pattern. The choice is by its type, so that only one of the two is 
 from __future__ import annotations
 
 from ...compile.jit import part
+from ...compile.lanes import Truth
 from ...errors import Array, Flags
 from ...maths.linalg.sparse_factor import Pattern, factor
 from .arrays import Forces, Graph, Material, System
@@ -53,7 +54,7 @@ def enlarge_diagonal(graph: Graph, system: System, pattern: Pattern | None, r: i
 
 
 @part
-def factor_matrix(graph: Graph, held: Flags, system: System, pattern: Pattern | None, stack: Array, r: int) -> bool:
+def factor_matrix(graph: Graph, held: Flags, system: System, pattern: Pattern | None, stack: Array, r: int) -> Truth:
     """LDL^T, held unknowns apart. False if the matrix is not positive definite."""
     if pattern is None:
         return factor_band(graph, held, system, r)

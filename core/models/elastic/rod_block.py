@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...compile.lanes import LANES as SIDE_BY_SIDE
+from ...compile.lanes import with_lanes
 from ...compile.workers import Workers
 from ...describe.scene import Entry, Hold
-from ...errors import Array, Ints
+from ...errors import Array, Flags, Ints
 from ..alteration import Factors
 from ..end_frames import EndFrames
 from ..held_frames import FRAMED, FREE_END
 from ..held_rows import HeldRows
 from ..protocol import WHOLE, Edges, Pushes
-from .arrays import Arrays, Scratch
+from .arrays import Arrays, Scratch, Step
 from .band import probe_rods
 from .block import ElasticBlock
 from .build_rods import build
@@ -24,6 +26,7 @@ from .coupled import copy_rows, factor_nets, respond_nets
 from .element import make_lanes
 from .responses import LANES, respond_to_loads
 from .rods import RodArrays, lay_elements, set_units
+from .stepping import step_rods
 from .workbench import make_workbench
 
 
@@ -53,6 +56,9 @@ class RodBlock(ElasticBlock):
         )
         b = self.arrays
         self.sample_start = b.rods.start
+        self._lane_benches = [with_lanes(bench) for bench in self._benches]
+        self._left = np.zeros((pieces, SIDE_BY_SIDE), dtype=np.int64)
+        self._teams: tuple[Ints, Ints] | None = None  # made when first needed
         self._moved = np.zeros(0)  # for `responses`
         self._lanes: list[Array] = []  # for `contact_responses`
         rows = [int(b.rods.start[number]) + hold.index for number, hold in holds]
@@ -67,6 +73,37 @@ class RodBlock(ElasticBlock):
 
     def _build(self, entries: Sequence[Entry], holds: Sequence[tuple[int, Hold]]) -> tuple[Arrays, RodArrays]:
         return build(entries, holds)
+
+    def _take(self, step: Step, skip: Flags) -> None:
+        if self._teams is None:
+            self._teams = self._find_teams()
+        teams, alone = self._teams
+        if len(alone):
+            self._take_alone(step, skip, alone)
+        if len(teams) == 0:
+            return
+        b, benches, scratch, left = self.flat, self._lane_benches, self._scratch, self._left
+        self._workers.run(
+            lambda first, last, piece: step_rods(
+                b, benches[piece], scratch[piece], step, skip, teams, left[piece], first, last
+            ),
+            len(teams),
+            len(b.graph.x) * max(step.steps, 1),
+        )
+
+    def _find_teams(self) -> tuple[Ints, Ints]:
+        """(T, LANES) rods that are stepped side by side: as many vertices, held in the same way; empty places have -1. And the rods
+        of which there is only one."""
+        rods, alike = self.arrays.rods, dict[Any, list[int]]()
+        for rod, (first, end) in enumerate(zip(rods.start[:-1], rods.start[1:], strict=True)):
+            parts = (rods.joint[first:end], rods.held[first:end], rods.edge_framed[first:end])
+            key = (bool(rods.closed[rod]), *(part.tobytes() for part in parts))
+            alike.setdefault(key, []).append(rod)
+        lanes = SIDE_BY_SIDE
+        teams = [members[k : k + lanes] for members in alike.values() for k in range(0, len(members), lanes)]
+        rows = [team + [-1] * (lanes - len(team)) for team in teams if len(team) > 1]
+        alone = [team[0] for team in teams if len(team) == 1]
+        return np.array(rows, dtype=np.int64).reshape(-1, lanes), np.array(alone, dtype=np.int64)
 
     def hold_positions(self) -> Array:
         return self._held_rows.positions(self.arrays.state.q[:, :3])
@@ -132,6 +169,7 @@ class RodBlock(ElasticBlock):
             rods.joint[row] = joint
             lay_elements(self.flat, rods.joint)
         rods.held[row, :3] = held
+        self._teams = None
         self._measured = False
 
     def alter(self, rod: int, factors: Factors) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import part
+from ...compile.lanes import select
 from ...errors import Array
 from ...forces.air import add_edge_drag, isotropic_drag
 from ...maths.geometry.frames import cross, dot, signed_angle, transport
@@ -138,18 +139,20 @@ def gyroscopic_forces(
         i, j, k = vertex[tail[e]], vertex[head[e]], theta[e]
         length = lengths[e]
         spin, more = v[k], h * a[k]
-        if abs(more) < 0.6 * abs(spin):  # or else the guess predicts nothing: it comes from an impact
-            spin += more
+        # Otherwise the guess predicts nothing: it comes from an impact.
+        spin += select(abs(more) < 0.6 * abs(spin), more, 0.0)
         moment = mass[k] * spin
         most = 0.2 * min(mass[i], mass[j]) * length * length / h
         moment = max(-most, min(most, moment))
         x, y, z = v[j] - v[i], v[j + 1] - v[i + 1], v[j + 2] - v[i + 2]
         gain = (h * (a[j] - a[i]), h * (a[j + 1] - a[i + 1]), h * (a[j + 2] - a[i + 2]))
-        if dot(gain, gain) < 0.25 * (x * x + y * y + z * z):
-            x, y, z = x + gain[0], y + gain[1], z + gain[2]
-        f = cross(get(t, e), (x, y, z))
+        slow = dot(gain, gain) < 0.25 * (x * x + y * y + z * z)
+        x += select(slow, gain[0], 0.0)
+        y += select(slow, gain[1], 0.0)
+        z += select(slow, gain[2], 0.0)
+        way = cross(get(t, e), (x, y, z))
         for c in range(3):
-            g = moment * f[c] / (length * length)
+            g = moment * way[c] / (length * length)
             force[i + c] -= g
             force[j + c] += g
 
@@ -241,16 +244,17 @@ def break_overloaded(n: Arrays, r: int) -> None:
     if not material.breakable[r]:
         return
     for j in range(graph.edges[r], graph.edges[r + 1]):
-        if state.whole_edge[j] > 0.0 and material.stretch[j] * geometry.stretch[j] > material.break_force[j]:
-            state.whole_edge[j] = 0.0
+        force = material.stretch[j] * geometry.stretch[j]
+        state.whole_edge[j] = select(force > material.break_force[j], 0.0, state.whole_edge[j])
     for e in range(graph.elements[r], graph.elements[r + 1]):
-        if state.whole_element[e] == 0.0:
-            continue
         a, b = graph.edge_a[e], graph.edge_b[e]
-        gone = (a >= 0 and state.whole_edge[a] == 0.0) or (b >= 0 and state.whole_edge[b] == 0.0)
+        whole = state.whole_element[e]
+        if a >= 0:
+            whole = min(whole, state.whole_edge[a])
+        if b >= 0:
+            whole = min(whole, state.whole_edge[b])
         moment = 0.0
         for c in range(5):
             part = material.stiffness[e, c] * (geometry.strain[e, c] - material.rest[e, c])
             moment += part * part
-        if gone or moment > material.break_moment[e] ** 2:
-            state.whole_element[e] = 0.0
+        state.whole_element[e] = select(moment > material.break_moment[e] * material.break_moment[e], 0.0, whole)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 
 from ...compile.jit import part
+from ...compile.lanes import Truth, always, any_of, both, select
+from ...forces.air import has_drag
 from .arrays import Arrays
 from .geometry import update_geometry
 from .stages import air_drag
@@ -29,17 +31,18 @@ def begin_loads(n: Arrays, r: int, h: float, air_density: float) -> None:
     graph, forces, state, v, a = n.graph, n.forces, n.state, n.state.v, n.state.a
     air_drag(graph, n.material, forces, state.q, v, r, air_density)
     add_loads(n, r, 1.0)
-    if not (air_density > 0.0 and knows_acceleration(n, r)):
+    if not (air_density > 0.0 and any_of(knows_acceleration(n, r))):
         return
     wind, middle = forces.wind, n.stage.v
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         k = graph.x[i]
         speed = gain = 0.0
         for c in range(3):
-            speed += (v[k + c] - wind[c]) ** 2
-            gain += (0.5 * h * a[k + c]) ** 2
+            x, y = v[k + c] - wind[c], 0.5 * h * a[k + c]
+            speed += x * x
+            gain += y * y
         most = LARGEST_CHANGE * LARGEST_CHANGE * speed
-        size = 0.5 * h if gain <= most else 0.5 * h * math.sqrt(most / gain)
+        size = 0.5 * h * select(gain <= most, 1.0, math.sqrt(most / gain))
         for c in range(3):
             middle[k + c] = v[k + c] + size * a[k + c]
     add_loads(n, r, -1.0)
@@ -50,35 +53,37 @@ def begin_loads(n: Arrays, r: int, h: float, air_density: float) -> None:
 @part
 def add_loads(n: Arrays, r: int, sign: float) -> None:
     """Adds the acceleration by external loads and drag to the state's, or takes it out again; one that is not known stays zero."""
-    if not knows_acceleration(n, r):
+    known = knows_acceleration(n, r)
+    if not any_of(known):
         return
     graph, v, a, mass, held = n.graph, n.state.v, n.state.a, n.material.mass, n.material.held
     force, drag, wind, rate = n.forces.force, n.forces.drag, n.forces.wind, n.forces.drag_rate[r]
     for k in range(graph.unknowns[r], graph.unknowns[r + 1]):
-        if not held[k] and mass[k] > 0.0:
-            a[k] += sign * (force[k] / mass[k])
+        if not held[k]:
+            a[k] += sign * select(both(known, mass[k] > 0.0), force[k] / mass[k], 0.0)
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         k = graph.x[i]
-        if held[k] or (drag[i, 0] == 0.0 and drag[i, 2] == 0.0 and drag[i, 5] == 0.0):
+        if held[k] or not has_drag(drag, i):
             continue
-        x, y, z, f = v[k] - wind[0], v[k + 1] - wind[1], v[k + 2] - wind[2], sign / mass[k]
+        x, y, z, f = v[k] - wind[0], v[k + 1] - wind[1], v[k + 2] - wind[2], select(known, sign / mass[k], 0.0)
         a[k] -= f * (drag[i, 0] * x + drag[i, 1] * y + drag[i, 3] * z)
         a[k + 1] -= f * (drag[i, 1] * x + drag[i, 2] * y + drag[i, 4] * z)
         a[k + 2] -= f * (drag[i, 3] * x + drag[i, 4] * y + drag[i, 5] * z)
-    if rate > 0.0:
+    if any_of(rate > 0.0):
         for j in range(graph.edges[r], graph.edge_end[r]):
             k = graph.theta[j]
             if not held[k]:
-                a[k] -= sign * rate * v[k]
+                a[k] -= select(known, sign * rate * v[k], 0.0)
 
 
 @part
-def knows_acceleration(n: Arrays, r: int) -> bool:
+def knows_acceleration(n: Arrays, r: int) -> Truth:
     """False if all are zero."""
-    known = False
+    a = n.state.a
+    largest = abs(a[n.graph.unknowns[r]])
     for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
-        known = known or n.state.a[k] != 0.0
-    return known
+        largest = max(largest, abs(a[k]))
+    return largest > 0.0
 
 
 @part
@@ -91,28 +96,29 @@ def keep_acceleration(n: Arrays, r: int) -> None:
 
 
 @part
-def add_strain_rates(n: Arrays, r: int, h: float) -> bool:
+def add_strain_rates(n: Arrays, r: int, h: float) -> Truth:
     """Adds h times the strain rates at the state to the strains from which the stage takes rates. False if the net folds."""
     graph, state, stage, geometry, unit, was = n.graph, n.state, n.stage, n.geometry, n.material.unit, n.system.base
     first, end = graph.unknowns[r], graph.unknowns[r + 1]
     largest = 0.0
     for k in range(first, end):
         largest = max(largest, abs(state.v[k]) * unit[k])
-    if not largest > 0.0:
-        return True
-    e = DIFFERENCE / largest
+    moves = largest > 0.0
+    if not any_of(moves):
+        return always(largest)
+    e = DIFFERENCE / select(moves, largest, math.inf)
     for k in range(first, end):
         was[k] = state.q[k]
         state.q[k] += e * state.v[k]
     good = update_geometry(graph, n.material, geometry, state, r)
     for k in range(first, end):
         state.q[k] = was[k]
-    if not good:
-        return False
-    f = h / e
+    if not any_of(good):
+        return good
+    f = select(moves, h * largest / DIFFERENCE, 0.0)
     for j in range(graph.edges[r], graph.edge_end[r]):
         stage.stretch[j] += f * (geometry.stretch[j] - stage.stretch0[j])
     for i in range(graph.elements[r], graph.elements[r + 1]):
         for c in range(5):
             stage.strain[i, c] += f * (geometry.strain[i, c] - stage.strain0[i, c])
-    return True
+    return good
