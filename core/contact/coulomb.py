@@ -121,12 +121,15 @@ def push(
     count: int,
     samples: Samples,
     turns: Array,
+    aim: Array,
     tame: Flags,
     walls: bool,
     forces: Forces,
     pushes: Pushes,
 ) -> None:
     """Forces and stiffness of all contacts of rods at the iterate, added to those of the samples. Also slips, errors and energies.
+
+    Slip is measured from where the sample points and turns would be if they kept still, `aim` (N, 4) from the start of the step.
 
     Between rods that are `tame` (R,) the stiffness is never negative. With `walls` deep overlaps of rods get stiffer."""
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
@@ -143,7 +146,8 @@ def push(
         arm[k, 0, 0], arm[k, 0, 1], arm[k, 0, 2] = a
         for c in range(3):
             moved = (1.0 - s) * (now[e, c] - start[e, c]) + s * (now[f, c] - start[f, c])
-            slip[k, c] = moved - slide[k, c] + arm[k, 0, c] * turns[e]
+            moved -= (1.0 - s) * aim[e, c] + s * aim[f, c]
+            slip[k, c] = moved - slide[k, c] + arm[k, 0, c] * (turns[e] - aim[e, 3])
         o = edge[k, 1]
         if o >= 0:
             t, p = rubbing_at[k, 1], after[o]
@@ -151,7 +155,8 @@ def push(
             arm[k, 1, 0], arm[k, 1, 1], arm[k, 1, 2] = b
             for c in range(3):
                 moved = (1.0 - t) * (now[o, c] - start[o, c]) + t * (now[p, c] - start[p, c])
-                slip[k, c] -= moved + arm[k, 1, c] * turns[o]
+                moved -= (1.0 - t) * aim[o, c] + t * aim[p, c]
+                slip[k, c] -= moved + arm[k, 1, c] * (turns[o] - aim[o, 3])
         known = (forces.known[k, 0], forces.known[k, 1], forces.known[k, 2])
         u = (slip[k, 0], slip[k, 1], slip[k, 2])
         overlap = gap[k] - forces.target[k]

@@ -17,6 +17,7 @@ from ..models.protocol import ModelBlock
 from .bodies.block import Around
 from .colliders import ColliderMotion
 from .crowd_solver import CrowdSolver, is_crowd
+from .few_solver import FewSolver
 from .solver import ContactSolver
 
 if TYPE_CHECKING:
@@ -65,4 +66,4 @@ def make_contact(
     made = None
     if bodies is not None and touching is not None and surfaces:
         made = partial(bodies.surfaces, touching, scene.colliders, colliders, workers)
-    return ContactSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied, made)
+    return FewSolver(blocks, friction, colliders, scene.rod_contact, tolerance, workers, tied, made)

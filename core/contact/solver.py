@@ -87,6 +87,8 @@ class ContactSolver:
         self._islands = Islands(rods, tolerance)
         self._base = np.zeros((n, 3))
         self._turns = np.zeros(n)
+        self._aim = np.zeros((n, 4))  # from the start of the step to where what keeps still in a stage is
+        self._settled = np.zeros(rods, bool_)  # rods that have taken a step in stages
         self._mobility = np.zeros((n, 6))
         self._pushes = Pushes(np.zeros((n, 4)), np.zeros((n, 28)), np.zeros(n, bool_))
         self._forces = make_forces(256)
@@ -146,9 +148,12 @@ class ContactSolver:
                 self._fail(gone_wrong)
         if self.colliders.moved:
             self.detection.forget(which)
-        self._begin(self._coupled)
         self._easy[:] = True
         before = self.known.copy()
+        self._settled[:] = False
+        if not careful:
+            self._step_in_stages(h)
+        self._begin(self._coupled)
         self._solve(self.most_careful_iterations if careful else self.most_iterations, last)
         if (self.together or not last) and self._coupled.any():
             self._base[:] = samples.start
@@ -159,6 +164,9 @@ class ContactSolver:
         if self._failed.any():
             self.known.restore(before, self._failed)
         return Outcome(self._failed, self._alone, self._hit, self._easy)
+
+    def _step_in_stages(self, h: float) -> None:
+        """Lets coupled rods take a step of second order where it works out: these are `_settled` then, and not coupled any more."""
 
     @property
     def watched(self) -> bool:
@@ -361,6 +369,8 @@ class ContactSolver:
         Returns whether there were any."""
         count, contacts, sides = self.detection.count, self.detection.contacts, self._sides()
         meets = (contacts.gap[:count] < 0.0) | contacts.crossed[:count]
+        if self._settled.any():
+            meets &= ~np.all(self._settled[sides] | (sides < 0), axis=1)
         if not self._which.all() and not self.one_way:
             outside = ~self._which[sides] & (sides >= 0)
             strangers = meets & np.any(outside, axis=1)
@@ -418,7 +428,7 @@ class ContactSolver:
             self._recovered, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
-        push(contacts, count, samples, self._turns, self._tame, self._walls, self._forces, pushes)
+        push(contacts, count, samples, self._turns, self._aim, self._tame, self._walls, self._forces, pushes)
         self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
         self._linked = samples.rod[contacts.edge[self._pressing]]
         if self._ties is not None:

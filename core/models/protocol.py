@@ -368,6 +368,21 @@ class SecondOrderStages(Protocol):
 
 
 @runtime_checkable
+class ContactStages(SecondOrderStages, Protocol):
+    """The same in contact: the block tells where its stages start and what its steps gain."""
+
+    integrator: str  # that of its free steps
+
+    def stage_start(self) -> Array:
+        """Generalized displacement from the saved state to where the stage of the last `begin` starts: what keeps still in the
+        stage is displaced as far from there."""
+
+    def gains(self, chosen: NDArray[np.int64], out: Array) -> None:
+        """out (R,) J: energy that the chosen rods have gained since the saved state, beyond the work of loads, at the end of the
+        last stage; less what prescribed motion may have given."""
+
+
+@runtime_checkable
 class ContactResponses(Protocol):
     """A fast path to the responses of rods to forces at contacts."""
 

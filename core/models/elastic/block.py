@@ -26,7 +26,9 @@ from .coupled import (
     begin_nets,
     copy_states,
     finish_nets,
+    gains_of_nets,
     linearise_nets,
+    measure_nets,
     move_nets,
     retreat_nets,
     solve_coupled,
@@ -57,11 +59,13 @@ class ElasticBlock:
         self.generalized_ranges = in_one_piece(flat.graph.unknowns)
         self._workers = workers
         self._scheme = NUMBER[integrator]
+        self.integrator = integrator
         self._tolerance = tolerance
         self._scratch = scratch
         self._benches: Sequence[Any] = benches or [None] * len(scratch)
         self._none = np.zeros(self._rods, dtype=np.bool_)
         self._stage = 0.0  # s, length of the last stage
+        self._before = np.zeros(self._rods)  # J, energies at the start of a step in stages
         self._coupled: Arrays | None = None  # made when first needed
         self._measured = False  # the log's energies are those of the state
         self._originals: Originals | None = None  # made when first needed
@@ -143,6 +147,9 @@ class ElasticBlock:
     def begin(self, chosen: Ints, h: float, air_density: float, still: bool = False, stage: Stage = WHOLE_STEP) -> None:
         c = self._at_once()
         self._stage = h
+        if stage.carried == 0.0 and stage.end < 1.0:
+            before = self._before
+            self._share(lambda first, last, piece: measure_nets(c, chosen, before, first, last), chosen)
         self._share(lambda first, last, piece: begin_nets(c, chosen, h, air_density, still, stage, first, last), chosen)
 
     def forget_acceleration(self, rod: int) -> None:
@@ -157,6 +164,14 @@ class ElasticBlock:
     def restore_with_acceleration(self, chosen: Ints, state: Sequence[Array]) -> None:
         found = self.copy(chosen)
         self.restore(chosen, [*state[:2], found[2], *state[3:]])
+
+    def stage_start(self) -> Array:
+        c = self._at_once()
+        return np.asarray(c.stage.q - c.saved.q)
+
+    def gains(self, chosen: Ints, out: Array) -> None:
+        c, h, before = self._at_once(), self._stage, self._before
+        self._share(lambda first, last, piece: gains_of_nets(c, chosen, h, before, out, first, last), chosen)
 
     def linearise(self, chosen: Ints, pushes: Pushes, potential: Array) -> None:
         c, h, scratch, of = self._at_once(), self._stage, self._scratch, self._pushes(chosen, pushes)

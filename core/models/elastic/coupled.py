@@ -28,6 +28,7 @@ from .stages import (
     place_frames,
     place_held,
 )
+from .stepping import energy_and_work
 from .start import add_loads, add_strain_rates, begin_loads
 
 FARTHEST = 0.7  # rotation of an edge in one iteration, about
@@ -294,6 +295,28 @@ def _retreat_net(n: Arrays, r: int, size: float) -> None:
         if not held[k]:  # the initial guess has held places where they belong, and no later step moves them
             q[k] = base[k] + size * (q[k] - base[k])
     update_geometry(n.graph, n.material, n.geometry, n.state, r)
+
+
+@kernel
+def measure_nets(n: Arrays, chosen: Ints, energy: Array, begin: int, stop: int) -> None:
+    """energy (R,) J of the nets at their saved state, but for that of weight and loads."""
+    for at in range(begin, stop):
+        r = chosen[at]
+        copy_state(n.graph, n.material, n.saved, n.state, r)
+        make_base(n.graph, n.material, n.state, n.holds, n.geometry, r, 0.0)
+        update_geometry(n.graph, n.material, n.geometry, n.state, r)
+        energy[r], _ = energy_and_work(n, r)
+
+
+@kernel
+def gains_of_nets(n: Arrays, chosen: Ints, h: float, before: Array, gain: Array, begin: int, stop: int) -> None:
+    """gain (R,) J of the nets since the saved state, where they had the energies `before`, at the end of a stage of length h."""
+    for at in range(begin, stop):
+        r = chosen[at]
+        for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
+            n.state.v[k] = (n.state.q[k] - n.stage.q[k]) / h
+        energy, work = energy_and_work(n, r)
+        gain[r] = energy - before[r] - work
 
 
 @kernel

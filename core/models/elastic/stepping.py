@@ -84,7 +84,7 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
         copy_state(graph, material, state, saved, r)
         make_base(graph, material, state, holds, geometry, r, done / step.steps)
         if watched and energy == math.inf and update_geometry(graph, material, geometry, state, r):
-            energy, _ = _energy_and_work(n, r)
+            energy, _ = energy_and_work(n, r)
             given = pushed + _most_work(n, r, angle) if angle > 0.0 else pushed
         good = True
         starting = EXPLICIT[scheme, 0] > 0.0 and not knows_acceleration(n, r)
@@ -100,8 +100,8 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
             if not good:
                 break
         if good and watched:
-            now, work = _energy_and_work(n, r)
-            blown = _work_of_wind(n, r)
+            now, work = energy_and_work(n, r)
+            blown = work_of_wind(n, r)
             allowed = GAIN * energy + ROUND_OFF * abs(work) + given + 2.0 * abs(blown)
             good = FALL_BACK[scheme] < 0 or now - energy - work <= allowed
             if good:
@@ -170,7 +170,7 @@ def _most_work(n: Arrays, r: int, angle: float) -> float:
 
 
 @part
-def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
+def energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
     """Energy of the net at the iterate, but for that of its weight; and the work of weight and loads since the saved state."""
     q, v, mass, force, saved, log = n.state.q, n.state.v, n.material.mass, n.forces.force, n.saved.q, n.log.energy
     measure(n.graph, n.material, n.geometry, n.state, log, r)
@@ -183,7 +183,7 @@ def _energy_and_work(n: Arrays, r: int) -> tuple[float, float]:
 
 
 @part
-def _work_of_wind(n: Arrays, r: int) -> float:
+def work_of_wind(n: Arrays, r: int) -> float:
     """Work since the saved state of the part of the drag that is due to the wind."""
     q, saved, drag, wind = n.state.q, n.saved.q, n.forces.drag, n.forces.wind
     work = 0.0
