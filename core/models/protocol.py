@@ -373,9 +373,9 @@ class ContactStages(SecondOrderStages, Protocol):
 
     integrator: str  # that of its free steps
 
-    def stage_start(self) -> Array:
-        """Generalized displacement from the saved state to where the stage of the last `begin` starts: what keeps still in the
-        stage is displaced as far from there."""
+    def stage_start(self) -> tuple[Array, Array]:
+        """Generalized displacement and change of speed from the saved state to where the stage of the last `begin` starts: what
+        keeps still in the stage is displaced as far from there."""
 
     def gains(self, chosen: NDArray[np.int64], out: Array) -> None:
         """out (R,) J: energy that the chosen rods have gained since the saved state, beyond the work of loads, at the end of the

@@ -165,9 +165,9 @@ class ElasticBlock:
         found = self.copy(chosen)
         self.restore(chosen, [*state[:2], found[2], *state[3:]])
 
-    def stage_start(self) -> Array:
+    def stage_start(self) -> tuple[Array, Array]:
         c = self._at_once()
-        return np.asarray(c.stage.q - c.saved.q)
+        return c.stage.q - c.saved.q, c.stage.v - c.saved.v
 
     def gains(self, chosen: Ints, out: Array) -> None:
         c, h, before = self._at_once(), self._stage, self._before

@@ -28,7 +28,8 @@ from .stages import (
     place_frames,
     place_held,
 )
-from .stepping import energy_and_work
+from ..ladder import ROUND_OFF
+from .stepping import energy_and_work, most_given, most_work
 from .start import add_loads, add_strain_rates, begin_loads
 
 FARTHEST = 0.7  # rotation of an edge in one iteration, about
@@ -316,7 +317,21 @@ def gains_of_nets(n: Arrays, chosen: Ints, h: float, before: Array, gain: Array,
         for k in range(n.graph.unknowns[r], n.graph.unknowns[r + 1]):
             n.state.v[k] = (n.state.q[k] - n.stage.q[k]) / h
         energy, work = energy_and_work(n, r)
-        gain[r] = energy - before[r] - work
+        gain[r] = energy - before[r] - work - 2.0 * _work_of_holds(n, r) - ROUND_OFF * abs(work)
+
+
+@part
+def _work_of_holds(n: Arrays, r: int) -> float:
+    """The most work (J) that what is held has done since the saved state, by the forces that hold it now."""
+    graph, holds, held, gradient, q, saved = n.graph, n.holds, n.material.held, n.system.gradient, n.state.q, n.saved.q
+    work, angle = 0.0, 0.0
+    for i in range(graph.vertices[r], graph.vertices[r + 1]):
+        x = graph.x[i]
+        if held[x]:
+            for c in range(3):
+                work += abs(gradient[x + c] * (q[x + c] - saved[x + c]))
+    angle = most_given(n, r, 1.0, 1)[1]
+    return work + most_work(n, r, angle) if angle > 0.0 else work
 
 
 @kernel

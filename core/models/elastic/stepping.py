@@ -70,7 +70,7 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
     piece = 1.0
     wanted = step.scheme
     watched = WATCHED[wanted]
-    pushed, angle = _most_given(n, r, step.h, step.steps) if watched and step.steps > 0 else (0.0, 0.0)
+    pushed, angle = most_given(n, r, step.h, step.steps) if watched and step.steps > 0 else (0.0, 0.0)
     given = pushed
     scheme = wanted
     short = Step(
@@ -85,7 +85,7 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
         make_base(graph, material, state, holds, geometry, r, done / step.steps)
         if watched and energy == math.inf and update_geometry(graph, material, geometry, state, r):
             energy, _ = energy_and_work(n, r)
-            given = pushed + _most_work(n, r, angle) if angle > 0.0 else pushed
+            given = pushed + most_work(n, r, angle) if angle > 0.0 else pushed
         good = True
         starting = EXPLICIT[scheme, 0] > 0.0 and not knows_acceleration(n, r)
         for k in range(0 if starting else 2, 3):
@@ -129,7 +129,7 @@ def _step_net(n: Arrays, scratch: Scratch, step: Step, r: int) -> None:
 
 
 @part
-def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
+def most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
     """Estimate of the most energy (J) that moving holds may give to the net in a step of length h: twice their speed to all of it.
     And by how much they turn in a step, rad."""
     graph, holds = n.graph, n.holds
@@ -158,7 +158,7 @@ def _most_given(n: Arrays, r: int, h: float, steps: int) -> tuple[float, float]:
 
 
 @part
-def _most_work(n: Arrays, r: int, angle: float) -> float:
+def most_work(n: Arrays, r: int, angle: float) -> float:
     """Twice the work (J) of turning the end of any element by an angle (rad) while nothing else moves."""
     graph, material, geometry = n.graph, n.material, n.geometry
     most = 0.0
