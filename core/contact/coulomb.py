@@ -123,6 +123,7 @@ def push(
     turns: Array,
     aim: Array,
     tame: Flags,
+    fine: Flags,
     walls: bool,
     forces: Forces,
     pushes: Pushes,
@@ -131,7 +132,8 @@ def push(
 
     Slip is measured from where the sample points and turns would be if they kept still, `aim` (N, 4) from the start of the step.
 
-    Between rods that are `tame` (R,) the stiffness is never negative. With `walls` deep overlaps of rods get stiffer."""
+    Between rods that are `tame` (R,) the stiffness is never negative. Contacts that slip have that of a spring also along the slip,
+    but for rods that are `fine` (R,). With `walls` deep overlaps of rods get stiffer."""
     edge, at, normal, gap, slide = contacts.edge, contacts.at, contacts.normal, contacts.gap, contacts.slide
     rubbing_at, upright = contacts.rubbing_at, contacts.upright
     start, now, after = samples.start, samples.now, samples.after
@@ -182,10 +184,14 @@ def push(
         if forces.soft[k]:
             forces.error[k] = 0.0
         if k_t > 0.0:
+            size = dot(f_t, f_t)
+            along = 1.0 / size if mode == SLIP and fine[samples.rod[e]] and size > 0.0 else 0.0
             m = 0
             for c in range(3):
                 for r in range(c + 1):
-                    matrix[k, m] = k_t * ((1.0 if c == r else 0.0) - upright[k, c] * upright[k, r])
+                    matrix[k, m] = k_t * (
+                        (1.0 if c == r else 0.0) - upright[k, c] * upright[k, r] - along * _of(f_t, c) * _of(f_t, r)
+                    )
                     m += 1
             _add(pushes, matrix[k], e, f, s, a, f_t, 1.0)
             if o >= 0:
@@ -205,6 +211,11 @@ def push(
             )  # fmt: skip
             add_curvature(pushes.stiffness[e], forces.curvature[k], at[k, 0], n, 0)
             add_curvature(pushes.stiffness[o], forces.curvature[k], at[k, 1], n, 1)
+
+
+@part
+def _of(a: Vector, c: int) -> float:
+    return a[0] if c == 0 else a[1] if c == 1 else a[2]
 
 
 @part

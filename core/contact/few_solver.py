@@ -20,12 +20,13 @@ from ..models.protocol import ContactStages, ModelBlock
 from ..models.schemes import SDIRK2, TABLE, TR_BDF2, Scheme, stages_of
 from .arrays import Flags, thicknesses
 from .coulomb import APART
-from .islands import label_islands, spread
+from .islands import Verdict, label_islands, spread
 from .solver import ContactSolver
 
 SECOND_ORDER = TABLE[TR_BDF2]
 WITHOUT_HISTORY = TABLE[SDIRK2]  # for rods that do not know the acceleration with which they begin
 CLOSED = 0.05  # thicknesses: what was farther apart when the step began, and presses now, has met
+FINE = 1e-3  # segment lengths: steps that are shorter than that take contacts that slip for what they are
 AT_REST = 1e-3  # radii: rods that would go no farther in a stage are at rest
 DEBUG = None
 
@@ -36,6 +37,7 @@ class FewSolver(ContactSolver):
         self._takes_stages, self._of_ties, self._abrupt = np.zeros((3, len(self._coupled)), np.bool_)
         for block, rods in zip(self.blocks, self.rods, strict=True):
             self._takes_stages[rods] = isinstance(block, ContactStages) and block.integrator == SECOND_ORDER.name
+        self._in_stages = False
         self._of_ties[self.tied.ravel()] = True
 
     def _step_in_stages(self, h: float) -> None:
@@ -66,6 +68,7 @@ class FewSolver(ContactSolver):
     def _take_stages(self, h: float, scheme: Scheme) -> None:
         """Steps of `_coupled` rods. Those for which it works out remain coupled, the others are back where they were."""
         full, self._h = self._h, scheme.length * h
+        self._in_stages = True
         for stage in stages_of(scheme):
             for block, number, chosen in self._staged_blocks(self._coupled):
                 rows = self._rows[number]
@@ -73,26 +76,36 @@ class FewSolver(ContactSolver):
                 block.estimate_mobility(chosen, self._mobility[rows])
                 block.sample_steps(chosen, block.stage_start()[0], self._aim[rows])
             if stage.explicit > 0.0 and stage.carried == 0.0:
-                self._leave(self._resting())
+                self._leave(self._resting(), "rest")
+            n0=self._coupled.any()
+            self._fine[:] = False
             self._solve(self.most_iterations, False)
-            self._leave(self._met())
-        self._h = full
+            if DEBUG is not None and n0 and not self._coupled.any(): DEBUG.append(("newton",stage.carried>0))
+            self._leave(self._met(), "met")
+        self._h, self._in_stages = full, False
+        self._fine[:] = False
         if not self._coupled.any():
-            if DEBUG is not None: DEBUG.append(("unsolved",))
             return
         g = self._gains()
         if DEBUG is not None: DEBUG.append((scheme.name, g[self._coupled].max(), False))
-        self._leave(g > 0.0)
+        self._leave(g > 0.0, "gain")
         for block, _, chosen in self._staged_blocks(self._coupled):
             block.finish(chosen, smooth=True)
 
-    def _leave(self, rods: Flags) -> None:
+    def _judge(self) -> Verdict:
+        verdict = super()._judge()
+        if self._in_stages:
+            self._fine[self._active] = self._longest[self._active] < FINE
+        return verdict
+
+    def _leave(self, rods: Flags, why='') -> None:
         """To backward Euler: these rods, and all that press on them."""
         rods &= self._coupled
         spread(rods, self._linked)
         rods &= self._coupled
         if rods.any():
             self._abrupt |= rods
+            if DEBUG is not None: DEBUG.append((why,))
             self._fail(rods)
 
     def _met(self) -> Flags:

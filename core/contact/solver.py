@@ -78,6 +78,7 @@ class ContactSolver:
         self._active = np.zeros(rods, bool_)  # of the coupled: not yet where they belong
         self._stiffness = np.zeros(rods)
         self._tame = np.zeros(rods, bool_)  # near where the matrix was indefinite
+        self._fine = np.zeros(rods, bool_)  # so near to a solution that Newton's steps do not go too far
         self._potential, self._longest, self._slope = np.zeros(rods), np.zeros(rods), np.zeros(rods)
         self._which, self._failed = np.zeros((2, rods), bool_)  # rods that take part in this step; rods that did
         self._hit, self._alone = np.zeros((2, rods), bool_)
@@ -428,7 +429,7 @@ class ContactSolver:
             self._recovered, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
-        push(contacts, count, samples, self._turns, self._aim, self._tame, self._walls, self._forces, pushes)
+        push(contacts, count, samples, self._turns, self._aim, self._tame, self._fine, self._walls, self._forces, pushes)
         self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
         self._linked = samples.rod[contacts.edge[self._pressing]]
         if self._ties is not None:
