@@ -34,13 +34,20 @@ DEBUG = None
 class FewSolver(ContactSolver):
     def __init__(self, blocks: Sequence[ModelBlock], *args: Any) -> None:
         super().__init__(blocks, *args)
-        self._takes_stages, self._of_ties, self._abrupt = np.zeros((3, len(self._coupled)), np.bool_)
+        self._takes_stages, self._of_ties, self._abrupt, self._calm = np.zeros((4, len(self._coupled)), np.bool_)
         for block, rods in zip(self.blocks, self.rods, strict=True):
             self._takes_stages[rods] = isinstance(block, ContactStages) and block.integrator == SECOND_ORDER.name
         self._in_stages = False
         self._of_ties[self.tied.ravel()] = True
 
+    def _finish(self, which: Flags, creep: bool) -> None:
+        """Rods that stay at rest know their acceleration: the next step sees when something moves them."""
+        super()._finish(which & ~self._calm, creep)
+        for number, chosen in self._chosen(which & self._calm):
+            self._block(number).finish(chosen, creep, smooth=not creep)
+
     def _step_in_stages(self, h: float) -> None:
+        self._calm[:] = False
         staged = self._coupled & self._takes_stages
         staged &= ~self._of_ties
         if self.colliders.moved or not staged.any():
@@ -48,8 +55,8 @@ class FewSolver(ContactSolver):
         which, coupled, failed, before = self._which.copy(), self._coupled.copy(), self._failed.copy(), self.known.copy()
         self._abrupt[:], self._hit[:] = False, False
         new = staged.copy()
-        for block, number, chosen in self._staged_blocks(staged):
-            new[self.rods[number].start + chosen] = ~block.knows_acceleration(chosen)
+        for number, chosen in self._chosen(staged):
+            new[self.rods[number].start + chosen] = ~self._block(number).knows_acceleration(chosen)
         spread(new, self.known.linked())
         for rods, scheme in ((staged & ~new, SECOND_ORDER), (staged & new, WITHOUT_HISTORY)):
             if rods.any():
@@ -70,13 +77,14 @@ class FewSolver(ContactSolver):
         full, self._h = self._h, scheme.length * h
         self._in_stages = True
         for stage in stages_of(scheme):
-            for block, number, chosen in self._staged_blocks(self._coupled):
-                rows = self._rows[number]
+            for number, chosen in self._chosen(self._coupled):
+                block, rows = self._block(number), self._rows[number]
                 block.begin(chosen, self._h, self._air_density, stage=stage)
                 block.estimate_mobility(chosen, self._mobility[rows])
                 block.sample_steps(chosen, block.stage_start()[0], self._aim[rows])
             if stage.explicit > 0.0 and stage.carried == 0.0:
-                self._leave(self._resting(), "rest")
+                self._calm |= self._resting()
+                self._leave(self._calm.copy(), "rest")
             n0=self._coupled.any()
             self._fine[:] = False
             self._solve(self.most_iterations, False)
@@ -89,8 +97,8 @@ class FewSolver(ContactSolver):
         g = self._gains()
         if DEBUG is not None: DEBUG.append((scheme.name, g[self._coupled].max(), False))
         self._leave(g > 0.0, "gain")
-        for block, _, chosen in self._staged_blocks(self._coupled):
-            block.finish(chosen, smooth=True)
+        for number, chosen in self._chosen(self._coupled):
+            self._block(number).finish(chosen, smooth=True)
 
     def _judge(self) -> Verdict:
         verdict = super()._judge()
@@ -119,11 +127,11 @@ class FewSolver(ContactSolver):
         """Rods on which nothing moves, and that press on none that do."""
         samples = self.detection.samples
         moving = np.zeros_like(self._coupled)
-        for block, number, chosen in self._staged_blocks(self._coupled):
+        for number, chosen in self._chosen(self._coupled):
             rows, out = self._rows[number], np.zeros((len(samples.after[self._rows[number]]), 4))
             least = AT_REST * samples.radius[rows]
-            for vector, scale in zip(block.stage_start(), (1.0, self._h), strict=True):
-                block.sample_steps(chosen, vector, out)
+            for vector, scale in zip(self._block(number).stage_start(), (1.0, self._h), strict=True):
+                self.blocks[number].sample_steps(chosen, vector, out)
                 far = scale * np.abs(out[:, :3]).max(axis=1) > least
                 far |= scale * np.abs(out[:, 3]) > AT_REST
                 moving[samples.rod[rows][far]] = True
@@ -134,13 +142,13 @@ class FewSolver(ContactSolver):
     def _gains(self) -> Array:
         """(R,) J gained by the island of each coupled rod."""
         gain = np.zeros(len(self._coupled))
-        for block, number, chosen in self._staged_blocks(self._coupled):
-            block.gains(chosen, gain[self.rods[number]])
+        for number, chosen in self._chosen(self._coupled):
+            self._block(number).gains(chosen, gain[self.rods[number]])
         island = np.zeros(len(gain), np.int64)
         label_islands(self._linked, island)
         total = np.bincount(island, gain, len(gain))
         return np.asarray(total[island])
 
-    def _staged_blocks(self, which: Flags) -> list[tuple[Any, int, Array]]:
-        """Blocks of chosen rods, their numbers, and the rods' numbers in them."""
-        return [(self.blocks[number], number, chosen) for number, chosen in self._chosen(which)]
+    def _block(self, number: int) -> Any:
+        """A block whose steps in contact have stages."""
+        return self.blocks[number]
