@@ -71,8 +71,8 @@ def test_capstan(case: Case, model: str) -> None:
         # A full turn runs aside by six radii, so that the rope does not meet itself.
         points = wound(wrap, segments, post + thin, 6.0 * thin if wrap > math.pi else 0.0, straight=0.1)
         made_of = Stiffness(stretch, 1e-7, 1e-7, 1e-7, 0.01)
-        rope = Rod.from_points(points, thin, stiffness=made_of, rest="straight", damping_time=0.01)
-        scene = Scene(gravity=(0.0, 0.0, 0.0), drag=5.0)
+        rope = Rod.from_points(points, thin, stiffness=made_of, rest="straight", damping_time=0.02)
+        scene = Scene(gravity=(0.0, 0.0, 0.0), drag=2.0)
         scene.add(rope, model, friction=friction)
         along_y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
         scene.collide(Cylinder(post, 1.0, rotation=along_y), friction=friction)
