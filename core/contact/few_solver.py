@@ -47,7 +47,12 @@ class FewSolver(ContactSolver):
         staged &= ~foreign
         if self.colliders.moved or not staged.any():
             return
-        which, coupled, failed, before = self._which.copy(), self._coupled.copy(), self._failed.copy(), self.known.copy()
+        which, coupled, failed, before = (
+            self._which.copy(),
+            self._coupled.copy(),
+            self._failed.copy(),
+            self.known.copy(),
+        )
         self._abrupt[:] = False
         self._which[:] = self._coupled[:] = staged
         full, self._h, self._in_stages = self._h, SCHEME.length * h, True

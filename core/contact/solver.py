@@ -429,7 +429,9 @@ class ContactSolver:
             self._recovered, self._forces,
         )  # fmt: skip
         clear(self._looked_at, samples.rod, pushes)
-        push(contacts, count, samples, self._turns, self._aim, self._tame, self._fine, self._walls, self._forces, pushes)
+        push(
+            contacts, count, samples, self._turns, self._aim, self._tame, self._fine, self._walls, self._forces, pushes
+        )
         self._pressing = np.flatnonzero((contacts.edge[:count, 1] >= 0) & (self._forces.mode[:count] != APART))
         self._linked = samples.rod[contacts.edge[self._pressing]]
         if self._ties is not None:

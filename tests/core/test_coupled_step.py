@@ -49,7 +49,9 @@ class TwoEdges:
         forces.stiffness[0] = STIFFNESS
         pushes = Pushes(np.zeros((4, 4)), np.zeros((4, 28)), np.zeros(4, dtype=bool))
         fine = np.full(2, not tame)
-        push(contacts, 1, samples, np.ascontiguousarray(q[:, 3]), self.aim, np.full(2, tame), fine, True, forces, pushes)
+        push(
+            contacts, 1, samples, np.ascontiguousarray(q[:, 3]), self.aim, np.full(2, tame), fine, True, forces, pushes
+        )
         return samples, contacts, forces, pushes
 
     def matrix(self, q: np.ndarray, tame: bool = False) -> np.ndarray:

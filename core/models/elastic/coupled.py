@@ -11,6 +11,7 @@ import math
 
 from ...compile.jit import kernel, part
 from ...errors import Array, Flags, Ints
+from ..ladder import ROUND_OFF
 from ..schemes import Stage
 from .arrays import Arrays, Scratch
 from .evaluate import evaluate
@@ -28,9 +29,8 @@ from .stages import (
     place_frames,
     place_held,
 )
-from ..ladder import ROUND_OFF
-from .stepping import energy_and_work, most_given, most_work
 from .start import add_loads, add_strain_rates, begin_loads
+from .stepping import energy_and_work, most_given, most_work
 
 FARTHEST = 0.7  # rotation of an edge in one iteration, about
 MOST_ATTEMPTS = 7  # to get a positive definite matrix
@@ -323,7 +323,7 @@ def gains_of_nets(n: Arrays, chosen: Ints, h: float, before: Array, gain: Array,
 @part
 def _work_of_holds(n: Arrays, r: int) -> float:
     """The most work (J) that what is held has done since the saved state, by the forces that hold it now."""
-    graph, holds, held, gradient, q, saved = n.graph, n.holds, n.material.held, n.system.gradient, n.state.q, n.saved.q
+    graph, held, gradient, q, saved = n.graph, n.material.held, n.system.gradient, n.state.q, n.saved.q
     work, angle = 0.0, 0.0
     for i in range(graph.vertices[r], graph.vertices[r + 1]):
         x = graph.x[i]
