@@ -26,7 +26,7 @@ from .solver import ContactSolver
 SCHEME = TABLE[TR_BDF2]
 CLOSED = 0.05  # thicknesses: what was farther apart when the step began, and presses now, has met
 FINE = 1e-3  # segment lengths: Newton's steps that are shorter take the stiffness of contacts that slip for what it is
-AT_REST = 1e-3  # radii and radians: rods that would go no farther in a stage are at rest
+AT_REST = 1e-2  # radii and radians: rods that would go no farther in a stage are at rest
 
 
 class FewSolver(ContactSolver):
