@@ -7,21 +7,24 @@ from what was last written to it.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bmesh
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .bridge import curves, points
+from .affine import affine_map
+from .bridge import curves, points, relevant
 from .bridge.curves import Rows
 from .bridge.points import Data
 
 EDITING = ("EDIT", "SCULPT_CURVES", "SCULPT")  # modes in which points are moved
-_FEWEST = 6  # rows from which on a fitting affine map is no coincidence
 _TOLERANCE = 1e-5  # of the size of a curve: transforms by Blender are in single precision
+
+_COLUMNS = ("TILT", "RADIUS")  # kinds of rows in layouts of curves that are no coordinates
 
 Layout = tuple[tuple[str, int], ...]
 
@@ -32,6 +35,7 @@ class Shown(NamedTuple):
     rows: Rows
     drawn: Rows
     layout: Layout
+    places: int  # rows that are coordinates; rows of attributes or tilts follow
     matrix: NDArray[np.float64]  # (4, 4) of the object, to world space
     data: int  # session uid of the curve
 
@@ -40,20 +44,69 @@ CONVERTED = (
     "The rod was converted in a simulated frame, which is its drawn shape now: undo, and convert at the start frame"
 )
 
+CHANGED = "The number of points was changed in a simulated frame, which is the drawn shape now: undo, and do it at the start frame"
+
 _shown: dict[str, Shown] = {}  # by uid
 _notes: dict[str, str] = {}  # likewise
+# Undo brings back what curves held, and drops what was done outside of its steps. So it must be known what those rows were:
+_frames: set[tuple[str, int]] = set()  # digests of frames that were shown
+_edited: dict[tuple[str, int], Shown] = {}  # frames that were edited, by the digest of the edited rows
+_MOST_EDITED = 64
 
 
 def record(obj: bpy.types.Object, rows: Rows) -> None:
     """Call it when a frame has been written to the curve of a rod."""
+    _frames.add(_digest(obj.tendril.uid, rows))
     uid, matrix, data = obj.tendril.uid, np.array(obj.matrix_world, dtype=np.float64), obj.data
     before = _shown.get(uid)
     if before is not None and len(before.rows) == len(rows):
-        _shown[uid] = Shown(rows, before.drawn, before.layout, matrix, data.session_uid)
+        _shown[uid] = Shown(rows, before.drawn, before.layout, before.places, matrix, data.session_uid)
         return
     drawn = curves.drawn_rows(data)
     if drawn is not None:
-        _shown[uid] = Shown(rows, drawn, curves.layout(data), matrix, data.session_uid)
+        _shown[uid] = Shown(rows, drawn, curves.layout(data), _places(data), matrix, data.session_uid)
+
+
+def record_present(objects: Iterable[bpy.types.Object]) -> None:
+    """Call it after a file was opened or undo, for all rods that may show a frame. It need not be one of those in memory, and undo
+    may have brought back an edit that had not been accepted."""
+    for obj in objects:
+        settings, data = obj.tendril, obj.data
+        before = _shown.pop(settings.uid, None)
+        drawn = curves.drawn_rows(data)
+        if drawn is None or settings.baked or obj.mode in EDITING:
+            continue
+        rows = curves.read_rows(data)
+        digest = _digest(settings.uid, rows)
+        # Undo may have replaced the object alone, with its setting, or the curve alone.
+        is_drawn, base = np.array_equal(rows, drawn), _edited.get(digest)
+        if settings.shows_drawn != is_drawn and (is_drawn or digest in _frames or base is not None):
+            settings.shows_drawn = is_drawn
+        if settings.shows_drawn:
+            continue
+        if base is None and digest not in _frames:
+            known = (before, *(one for (uid, _), one in reversed(_edited.items()) if uid == settings.uid))
+            base = next((one for one in known if one is not None and _is_base(one, data)), None)
+        if base is None:
+            record(obj, rows)
+        else:
+            _shown[settings.uid] = base._replace(data=data.session_uid)
+
+
+def note_copy(uid: str, copy: str) -> None:
+    """A rod was duplicated, with the frame that it showed."""
+    if uid in _shown:
+        _shown[copy] = _shown[uid]
+
+
+def _is_base(shown: Shown, data: Data) -> bool:
+    """Whether the curve may hold an edit of this frame: it has the same drawn shape."""
+    drawn = curves.drawn_rows(data)
+    return drawn is not None and np.array_equal(shown.drawn, drawn)
+
+
+def _digest(uid: str, rows: Rows) -> tuple[str, int]:
+    return uid, zlib.crc32(np.ascontiguousarray(rows).data)
 
 
 def is_shown(uid: str, rows: Rows) -> bool:
@@ -66,10 +119,13 @@ def forget(uids: Iterable[str] | None = None) -> None:
     """Forgets what curves show: undo has replaced it, or a file was opened."""
     for uid in list(_shown) if uids is None else uids:
         _shown.pop(uid, None)
+        _notes.pop(uid, None)
 
 
-def show_drawn_while_editing(objects: Iterable[bpy.types.Object]) -> None:
-    """Rods in Edit Mode show their drawn shape. Undo in Edit Mode may bring the frame back that was shown before."""
+def show_drawn_while_editing(objects: Iterable[bpy.types.Object]) -> bool:
+    """Rods in Edit Mode show their drawn shape. Undo in Edit Mode may bring the frame back that was shown before. Returns
+    whether an edit from before Edit Mode was accepted."""
+    accepted = False
     for obj in objects:
         settings = obj.tendril
         if obj.mode not in EDITING or settings.baked:
@@ -77,8 +133,13 @@ def show_drawn_while_editing(objects: Iterable[bpy.types.Object]) -> None:
         shown = _shown.get(settings.uid)
         undone = settings.shows_drawn and shown is not None and _is_same(_read(obj), shown.rows)
         if not settings.shows_drawn or undone:
+            drawn = None if undone else _transferred(obj, shown, _read(obj))
+            if drawn is not None:
+                obj.data[curves.DRAWN] = drawn.ravel()
+                accepted = True
             _write_drawn(obj)
             settings.shows_drawn = True
+    return accepted
 
 
 def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
@@ -92,48 +153,60 @@ def accept(obj: bpy.types.Object, rods: Collection[str]) -> bool:
         if settings.shows_drawn:
             if curves.is_as_drawn(data):
                 return False
-        elif not _transfer(obj, _shown.get(settings.uid)):
-            return False
+        else:
+            drawn = _transferred(obj, _shown.get(settings.uid), curves.read_rows(data))
+            if drawn is None:
+                return False
+            curves.restore_drawn(data)  # with the types of its handles
+            curves.write_rows(data, drawn)
     elif not settings.shows_drawn:
         shown = _shown.get(settings.uid)
-        is_converted = shown is not None and shown.data != data.session_uid
-        if not is_converted:
-            _take_over_joined(obj, rods)
-        elif shown is not None and not _take_over_converted(data, shown):
-            _notes[settings.uid] = CONVERTED
+        if shown is not None and shown.data != data.session_uid:
+            if not _take_over_converted(data, shown):
+                _notes[settings.uid] = CONVERTED
+        elif shown is None or not (_take_over_joined(obj, shown, rods) or _take_over_remaining(data, shown)):
+            _notes[settings.uid] = CHANGED
+    else:
+        _take_back_joined(obj, rods)
     curves.keep_drawn(data)
     settings.shows_drawn = True
     _shown.pop(settings.uid, None)
     return True
 
 
-def take_note(uid: str) -> str:
-    """What the user should know of the last accepted edit of a rod, once; empty if there is nothing."""
-    return _notes.pop(uid, "")
+def note_of(uid: str) -> str:
+    """What the user should know of the last accepted edit of a rod; empty if there is nothing."""
+    return _notes.get(uid, "")
 
 
-def _transfer(obj: bpy.types.Object, shown: Shown | None) -> bool:
-    """Changes the drawn shape as the shown one was changed, and writes it. False if it was not changed."""
-    data = obj.data
-    now, kept = curves.read_rows(data), curves.drawn_rows(data)
-    if shown is None or kept is None or len(shown.rows) < len(now):
-        return False
-    count = _places(data)
+def forget_notes(uids: Iterable[str]) -> None:
+    """The user goes on with the shapes as they are."""
+    for uid in uids:
+        _notes.pop(uid, None)
+
+
+def _transferred(obj: bpy.types.Object, shown: Shown | None, now: Rows) -> Rows | None:
+    """The drawn shape, changed as the shown one was changed to what the object has now. None if it was not changed."""
+    kept = curves.drawn_rows(obj.data)
+    if shown is None or kept is None or not shown.places <= len(now) <= len(shown.rows):
+        return None
+    count = shown.places
     before, after = shown.rows[:count].astype(np.float64), now[:count].astype(np.float64)
-    limit = _TOLERANCE * max(float(np.abs(before).max(initial=0.0)), 1e-6)
+    limit = _limit(before)
     if np.abs(after - before).max(initial=0.0) <= limit:
-        return False
+        return None
     drawn = kept.copy()
     transform = _applied_transform(obj, shown, before, after, limit)
-    if transform is None and len(before) >= _FEWEST:
-        transform = _transform_between(before, after, limit)
+    if transform is None:
+        transform = affine_map(before, after, 10.0 * limit)
     if transform is None:
         drawn[:count] += (after - before).astype(np.float32)
     else:
         drawn[:count] = (kept[:count] @ transform[:3] + transform[3]).astype(np.float32)
-    curves.restore_drawn(data)  # with the types of its handles
-    curves.write_rows(data, drawn)
-    return True
+    _edited[_digest(obj.tendril.uid, now)] = shown
+    if len(_edited) > _MOST_EDITED:
+        del _edited[next(iter(_edited))]
+    return drawn
 
 
 def _applied_transform(
@@ -145,23 +218,6 @@ def _applied_transform(
         np.abs(matrix).max(), 1.0
     )
     return matrix[:3].T if fits else None
-
-
-def _transform_between(
-    before: NDArray[np.float64], after: NDArray[np.float64], limit: float
-) -> NDArray[np.float64] | None:
-    """(4, 3) affine map that takes all points from one shape to the other; None if there is none. Along directions in which the
-    points do not extend, it does what it does across."""
-    centre, goal = before.mean(axis=0), after.mean(axis=0)
-    matrix = np.linalg.lstsq(before - centre, after - goal, rcond=1e-6)[0]
-    if np.abs((before - centre) @ matrix + goal - after).max() > 10.0 * limit:
-        return None
-    # A straight or flat shape leaves the map open in the other directions; there the drawn shape is scaled like the shown one.
-    axes, sizes, _ = np.linalg.svd((before - centre).T, full_matrices=True)
-    missing = axes[:, int((sizes > 1e-6 * sizes[0]).sum()) :]
-    scale = float(np.linalg.norm(after - goal)) / max(float(np.linalg.norm(before - centre)), 1e-30)
-    matrix = matrix + scale * missing @ missing.T
-    return np.concatenate([matrix, (goal - centre @ matrix)[None]])
 
 
 def _take_over_converted(data: Data, shown: Shown) -> bool:
@@ -185,7 +241,7 @@ def _control_points(rows: Rows, layout: Layout) -> Rows:
         return rows
     parts, start = [rows[:0]], 0
     for kind, size in layout:
-        if kind not in ("TILT", "RADIUS"):
+        if kind not in _COLUMNS:
             step = 3 if kind == "BEZIER" else 1
             parts.append(rows[start + step // 2 : start + step * size : step])
             start += step * size
@@ -206,33 +262,82 @@ def _made_from(shown: Shown) -> Rows | None:
     return rows
 
 
-def _take_over_joined(obj: bpy.types.Object, rods: Collection[str]) -> None:
+def _take_over_joined(obj: bpy.types.Object, shown: Shown, rods: Collection[str]) -> bool:
     """After objects were joined, the points of rods among them return to their drawn shapes. Points of other objects follow those
-    of the rod; the number of points has changed."""
+    of the rod; the number of points has changed. False if something else has happened."""
     data, now = obj.data, curves.read_rows(obj.data)
-    shown = _shown.get(obj.tendril.uid)
-    if shown is None or (curves.layout(data)[: len(shown.layout)] != shown.layout and not points.are_in(data)):
-        return
-    own, count = len(shown.rows), _places(data)
-    if own > count or not _is_same(now[:own], shown.rows):
-        return
-    result, at = now.copy(), own
-    result[:own] = shown.drawn
-    gone = [other for uid, other in _shown.items() if uid not in rods]
-    to_local = np.linalg.inv(np.array(obj.matrix_world, dtype=np.float64))
-    while at < count:
-        for other in gone:
-            size, matrix = len(other.rows), to_local @ other.matrix
-            place = (other.rows @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
-            if at + size <= count and _is_same(now[at : at + size], place):
-                result[at : at + size] = other.drawn @ matrix[:3, :3].T + matrix[:3, 3]
-                at += size
-                break
-        else:
-            break
+    splines = tuple(one for one in shown.layout if one[0] not in _COLUMNS)
+    if curves.layout(data)[: len(splines)] != splines and not points.are_in(data):
+        return False
+    own, count = shown.places, _places(data)
+    if own > count or not _is_same(now[:own], shown.rows[:own]):
+        return False
+    result = now.copy()
+    result[:own] = shown.drawn[:own]
+    found = _take_back(obj, now[own:count], result[own:count], rods)
+    if isinstance(data, bpy.types.Mesh) and not found:  # a modifier may have made them from the frame
+        return False
     types = np.asarray(data.get(curves.DRAWN_HANDLES, ()), dtype=np.int32)
     curves.write_rows(data, result)
     curves.write_handle_types(data, types)
+    return True
+
+
+def _take_back(obj: bpy.types.Object, now: Rows, result: Rows, rods: Collection[str]) -> bool:
+    """Writes the drawn shapes of rods that are gone to `result`, where `now` has their frames. Returns whether there are any."""
+    to_local, found = np.linalg.pinv(np.array(obj.matrix_world, dtype=np.float64)), False
+    for other in (other for uid, other in _shown.items() if uid not in rods):
+        matrix, size = to_local @ other.matrix, other.places
+        place = (other.rows[:size] @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
+        first = np.abs(now[: max(len(now) - size + 1, 0)] - place[:1]).max(axis=1, initial=0.0)
+        starts = np.flatnonzero(first <= _limit(place))
+        start = next((k for k in starts.tolist() if _is_same(now[k : k + size], place)), None)
+        if start is not None:
+            result[start : start + size] = other.drawn[:size] @ matrix[:3, :3].T + matrix[:3, 3]
+            found = True
+    return found
+
+
+def _take_back_joined(obj: bpy.types.Object, rods: Collection[str]) -> None:
+    now, count = curves.read_rows(obj.data), _places(obj.data)
+    result = now.copy()
+    if _take_back(obj, now[:count], result[:count], rods):
+        curves.write_rows(obj.data, result)
+
+
+def accept_joined(obj: bpy.types.Object | None, rods: Collection[str]) -> None:
+    """The active object may be no rod, and others that were may have been joined to it: they have their drawn shapes there."""
+    if obj is None or all(uid in rods for uid in _shown) or obj.tendril.uid in rods or obj.type not in relevant.KINDS:
+        return
+    if obj.mode in EDITING or obj.data.library is not None or curves.DRAWN in obj.data:
+        return
+    _take_back_joined(obj, rods)
+    forget([uid for uid in _shown if uid not in rods])
+
+
+def _take_over_remaining(data: Data, shown: Shown) -> bool:
+    """After points were removed or put in another order, those that are left return to their drawn places. False if there are
+    none, or if others may have been made from them."""
+    now = curves.read_rows(data)
+    if not points.are_in(data) and curves.columns(data):
+        return False
+    both, size = np.concatenate([shown.rows, now]), len(shown.rows)
+    _, same = np.unique(both, axis=0, return_inverse=True)
+    keys = np.array([same.ravel(), np.zeros(len(both), dtype=np.int64)])
+    for part in (slice(None, size), slice(size, None)):  # points at one place are told apart by their order
+        order = np.argsort(keys[0, part], kind="stable")
+        values = keys[0, part][order]
+        keys[1, part][order] = np.arange(len(values)) - np.searchsorted(values, values)
+    number = keys[0] * len(both) + keys[1]
+    order = np.argsort(number[:size])
+    place = np.minimum(np.searchsorted(number[:size], number[size:], sorter=order), size - 1)
+    remain = number[:size][order][place] == number[size:]
+    # Points that were added by a script are where it wanted them. Those of a mesh may be made from others, by a modifier.
+    if not (remain.all() or (remain.any() and not isinstance(data, bpy.types.Mesh))):
+        return False
+    now[remain] = shown.drawn[order][place][remain]
+    curves.write_rows(data, now)
+    return True
 
 
 def _places(data: Data) -> int:
@@ -245,9 +350,11 @@ def _places(data: Data) -> int:
 
 
 def _is_same(now: Rows, before: Rows) -> bool:
-    return now.shape == before.shape and bool(
-        np.abs(now - before).max(initial=0.0) <= _TOLERANCE * max(float(np.abs(before).max(initial=0.0)), 1e-6)
-    )
+    return now.shape == before.shape and bool(np.abs(now - before).max(initial=0.0) <= _limit(before))
+
+
+def _limit(rows: NDArray[Any]) -> float:
+    return _TOLERANCE * max(float(np.abs(rows).max(initial=0.0)), 1e-6)
 
 
 def _read(obj: bpy.types.Object) -> Rows:

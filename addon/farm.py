@@ -23,6 +23,7 @@ import bpy
 
 from ..core import TendrilError
 from ..core.compile.version import VERSION
+from ..core.store.files import read_json
 from . import live, memory
 from .baking.errors import BakeError
 from .baking.simulating import bake, plan
@@ -169,7 +170,7 @@ def verify(scene: bpy.types.Scene, numbers: Sequence[int]) -> None:
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
-        read = json.loads(manifest_path(path).read_text(encoding="utf-8"))
+        read = read_json(manifest_path(path))
         first, last = read["frames"]
         return {
             "version": str(read["version"]),
@@ -180,7 +181,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         }
     except OSError:
         raise TendrilError("cache", str(path), "it has no manifest: bake first, and copy it along") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise TendrilError("cache", str(manifest_path(path)), "it is damaged: copy it again, or bake again") from None
 
 

@@ -81,14 +81,19 @@ def _show_early(scene: bpy.types.Scene, first: int) -> None:
 
 def _accept_edits_of(scene: bpy.types.Scene, running: Running) -> Objects:
     """The rods of a simulation that can show frames. If the user has edited one, the frames are outdated."""
-    own = rods.owners_of_curves(rods.rods_in(relevant.in_file()))
-    uids, showable = {obj.tendril.uid for obj in own.values()}, Objects()
+    found = list(rods.rods_in(relevant.in_file()))
+    uids, showable = {obj.tendril.uid for obj in found}, Objects()
+    if len(uids) < len(found):  # a copy still has the frame that its original showed
+        give_unique_ids(found)
+        uids = {obj.tendril.uid for obj in found}
+    own = rods.owners_of_curves(found)
     for uid, obj in memory.taking_part(scene).items():
         if uid in running.uids and not obj.tendril.baked:
             with suppress(TendrilError, NotSimulated):
                 check_showable(obj, own[obj.data])
                 if edits.accept(obj, uids):
                     running.outdated = True
+                    participants.invalidate()  # its record says that the curve shows a frame
                 else:
                     showable[uid] = obj
     return showable
@@ -157,19 +162,31 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     layer = bpy.context.view_layer
     active = layer.objects.active if layer is not None else None
     if active is not None and active.mode in edits.EDITING:
-        edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene)))
+        running = running_of(scene)
+        if edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene))) and running is not None:
+            running.outdated = True
 
 
 def accept_edits() -> None:
     """Stores edits of all rods, before the file is saved."""
     for scene in bpy.data.scenes:
         own = {obj.tendril.uid: obj for obj in rods.rods_in(relevant.in_scene(scene))}
+        uids = {obj.tendril.uid for obj in rods.own_rods_in(relevant.in_file())}
+        _accept_joined(scene, uids)
         for uid, obj in own.items():
             if obj.mode not in edits.EDITING and not obj.tendril.baked:
                 with errors_to_status([uid]):
                     running = running_of(scene)
-                    if edits.accept(obj, own) and running is not None:
-                        running.outdated = True
+                    if edits.accept(obj, uids):
+                        participants.invalidate()
+                        if running is not None:
+                            running.outdated = True
+
+
+def _accept_joined(scene: bpy.types.Scene, uids: set[str]) -> None:
+    layer = bpy.context.view_layer
+    if layer is not None and bpy.context.scene == scene:
+        edits.accept_joined(layer.objects.active, uids)
 
 
 def before_replacement() -> None:
@@ -185,6 +202,7 @@ def after_load() -> None:
     edits.forget()
     bullet.invalidate()
     migration.migrate(rods.rods_in(bpy.data.objects))
+    edits.record_present(rods.rods_in(bpy.data.objects))
     for scene in bpy.data.scenes:
         memory.refuse_unsafe_name(scene)
         record_frame(scene)
@@ -196,7 +214,10 @@ def after_undo(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     before_replacement()
     record_frame(scene)
     edits.show_drawn_while_editing(rods.rods_in(relevant.in_scene(scene)))
-    edits.forget(obj.tendril.uid for obj in rods.rods_in(relevant.in_file()) if obj.mode not in edits.EDITING)
+    own = [obj for obj in rods.rods_in(relevant.in_file()) if obj.mode not in edits.EDITING]
+    edits.forget_notes(obj.tendril.uid for obj in own)
+    memory.start_problems.clear()
+    edits.record_present(own)
     after_frame_change(scene, depsgraph)
 
 
@@ -216,7 +237,9 @@ def give_unique_ids(objects: Iterable[bpy.types.Object]) -> None:
     for group in groups:
         uid = group.uid
         if uid in seen:
-            uid = group.uid = uuid.uuid4().hex
+            group.uid = uuid.uuid4().hex
+            edits.note_copy(uid, group.uid)
+            uid = group.uid
         seen.add(uid)
 
 
@@ -237,6 +260,7 @@ def _collect(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Pa
     if scene.tendril.disk_baked:
         rendering.show_existing(scene)
         return None
+    _accept_joined(scene, {obj.tendril.uid for obj in own})
     objects = memory.taking_part(scene)
     memory.clear_status(objects)
     for obj in own if len(own) > len(usable) else ():
@@ -248,7 +272,7 @@ def _collect(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Pa
     baked = frozenset(uid for uid, obj in objects.items() if obj.tendril.baked)
     known = Participants(running_of(scene), first, scenes.last_frame_of(scene), {}, baked)
     with errors_to_status(objects):
-        showable = _check(scene, depsgraph, known, objects, rods.owners_of_curves(usable))
+        showable = _check(scene, depsgraph, known, objects, rods.owners_of_curves(usable), leaves_start)
         _handle_start(scene, depsgraph, known, showable, leaves_start)
     known.running = running_of(scene)
     return known, objects, not changed and known.running is not None and not baked and frame > first
@@ -260,6 +284,7 @@ def _check(
     known: Participants,
     objects: Objects,
     owners: rods.Owners,
+    leaves_start: bool,
 ) -> Objects:
     """Reads the poses of all objects and accepts edits of their curves. Returns those that can show frames."""
     showable: Objects = {}
@@ -271,9 +296,10 @@ def _check(
             if edits.accept(obj, owners_uids) and known.running is not None:
                 known.running.outdated = True
             showable[uid] = obj
-            note = edits.take_note(uid)
-            if note:
-                raise NotSimulated(note)
+            if leaves_start:
+                edits.forget_notes([uid])
+            if edits.note_of(uid):
+                raise NotSimulated(edits.note_of(uid))
     return showable
 
 

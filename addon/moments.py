@@ -21,7 +21,7 @@ import numpy as np
 
 from ..core import TendrilError
 from ..core.compile.version import VERSION
-from ..core.store.files import open_regular, read_start, replacing, write_all
+from ..core.store.files import open_regular, read_json, read_start, replacing, write_all
 from .bridge.curves import Rows
 from .bridge.poses import Array
 from .bridge.scenes import SceneDescription
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 FORMAT = 3  # of records
 MAX_ROWS = 2**31
-MAX_CONTENTS = 2**27  # bytes of a table of contents, enough for millions of rods
 
 
 class Moment(NamedTuple):
@@ -162,16 +161,12 @@ class DiskFrames:
 
         refused = TendrilError("cache", str(path), "its table of contents is damaged: go to the start frame")
         try:
-            with open_regular(_contents_path(path), writable=False) as file:
-                text = file.read(MAX_CONTENTS + 1)
-            if len(text) > MAX_CONTENTS:
-                raise refused
-            table = json.loads(text)
+            table = read_json(_contents_path(path))
             rods = tuple((str(uid), int(rows)) for uid, rows in table["rods"])
             keys, bodies = (tuple(str(key) for key in table[name]) for name in ("keys", "bodies"))
             contents = Contents(rods, keys, bodies)
             fingerprint = str(table["fingerprint"])
-        except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, OverflowError):
             raise refused from None
         if not all(0 < rows < MAX_ROWS for _, rows in rods):
             raise refused

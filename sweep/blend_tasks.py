@@ -20,6 +20,7 @@ from typing import Any
 
 from ..core.compile.version import VERSION
 from ..core.errors import TendrilError
+from ..core.store.files import create_anew, read_json
 from .variants import DONE, FAILED, Job, Outcome, begin, saved_outcome, write_text
 
 SCRIPT = Path(__file__).resolve().parents[1] / "addon" / "variants" / "in_blender.py"
@@ -109,8 +110,7 @@ def _ask(job: Job, only_check: bool = False) -> dict[str, Any]:
     environment = {**os.environ}
     if job.threads is not None:
         environment["TENDRIL_THREADS"] = str(job.threads)
-    log = Path(job.folder) / LOG
-    with log.open("wb") as file:
+    with create_anew(Path(job.folder) / LOG) as file:
         # In a session of its own, so that Ctrl-C in a terminal reaches the sweep alone, which tells it to stop.
         done = subprocess.run(
             command_for(job.blender, request), stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -121,7 +121,7 @@ def _ask(job: Job, only_check: bool = False) -> dict[str, Any]:
 
 def read_answer(request: Path, code: int) -> dict[str, Any]:
     try:
-        answer: dict[str, Any] = json.loads(request.with_name("answer.json").read_text(encoding="utf-8"))
+        answer: dict[str, Any] = read_json(request.with_name("answer.json"))
     except (OSError, ValueError):
         last = _last_line(request.with_name(LOG))
         return {"status": FAILED, "message": f"Blender ended with code {code}{last and ': '}{last} (see {LOG})"}

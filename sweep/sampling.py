@@ -75,6 +75,7 @@ def _range(path: str, text: str) -> Axis:
         raise TendrilError(f"--set {path}", text, cure)
     if logarithmic and (low <= 0.0 or high <= 0.0):
         raise TendrilError(f"--set {path}", text, "even ratios need bounds above zero")
+    _check_number(count or 0)
     return Axis(path, (), low, high, count, logarithmic)
 
 
@@ -93,7 +94,7 @@ def parse_value(word: str) -> Any:
     """A number, a truth value, a tuple; anything else is text."""
     try:
         value = ast.literal_eval(word)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the latter two for thousands of brackets or signs
         if not word:
             raise TendrilError("--set", word, "a value is missing before or after a comma") from None
         return word

@@ -11,12 +11,12 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import TendrilError
-from ..core.store.files import replacing, write_all
+from ..core.store.files import read_json, replacing, write_all
 from .sampling import Values
 
 DONE, FAILED, MISSING = "done", "failed", "missing"
@@ -61,6 +61,9 @@ class Outcome:
         write_text(Path(self.folder) / RECORD, text + "\n")
 
 
+_ANY = Outcome("", (), MISSING)
+
+
 class StoppedError(Exception):
     """The run that a task belongs to was interrupted, or another one has taken its place."""
 
@@ -86,11 +89,17 @@ def begin(job: Job) -> None:
 def saved_outcome(folder: Path) -> Outcome | None:
     """The record of a variant; None if there is none that can be read."""
     try:
-        read = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        read = read_json(folder / RECORD)
         read["values"] = tuple((str(path), _plain(value)) for path, value in read["values"])
-        return Outcome(**(read | {"folder": str(folder)}))
+        outcome = Outcome(**(read | {"folder": str(folder)}))
     except (OSError, ValueError, TypeError, KeyError):
         return None
+    kinds = {one.name: type(getattr(_ANY, one.name)) for one in fields(Outcome)}
+    return outcome if all(_is_a(kind, getattr(outcome, name)) for name, kind in kinds.items()) else None
+
+
+def _is_a(kind: type, value: Any) -> bool:
+    return isinstance(value, (int, float) if kind is float else kind)
 
 
 def _plain(value: Any) -> Any:

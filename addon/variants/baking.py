@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -14,11 +15,12 @@ from typing import NamedTuple
 import bpy
 
 from ...core import TendrilError
+from ...core.store.files import create_anew, read_json
 from ...sweep.blend_tasks import LOG, command_for, identity_of, outcome_of, read_answer, request_text
 from ...sweep.sampling import Values, parse_axis, samples
-from ...sweep.variants import DONE, FAILED, Job, Outcome, folder_names, labels, saved_outcome, write_text
+from ...sweep.variants import DONE, FAILED, RECORD, Job, Outcome, folder_names, labels, saved_outcome, write_text
 from ..baking.errors import BakeError
-from ..cache_paths import check_folder, path_of
+from ..cache_paths import path_of
 from .parameters import find
 
 SOURCE, LIST = "source.blend", "variants.json"
@@ -96,7 +98,7 @@ def _bake_variants(
 
 def _prepare(variants: Sequence[Values], folder: Path, threads: int) -> list[Job]:
     """Writes the copy of the file that all variants are made from, and the list of variants."""
-    check_folder(folder / SOURCE)
+    _refuse_links(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         source = folder / SOURCE
@@ -113,6 +115,14 @@ def _prepare(variants: Sequence[Values], folder: Path, threads: int) -> list[Job
     return jobs
 
 
+def _refuse_links(folder: Path) -> None:
+    """Links may lead to files of another project. Blender and others write here, too, and follow them."""
+    inside = (Path(place, name) for place, *names in os.walk(folder) for name in itertools.chain(*names))
+    link = next((path for path in (folder.parent, folder, *inside) if path.is_symlink()), None)
+    if link is not None:
+        raise BakeError(f"{link} is a link: delete it, variants are not written through links")
+
+
 def _start(job: Job) -> Running | None:
     """Starts a process for a variant; None if it is there already or can't be started."""
     folder = Path(job.folder)
@@ -122,9 +132,10 @@ def _start(job: Job) -> Running | None:
         before = saved_outcome(folder)
         if before is not None and before.status == DONE and before.identity == identity:
             return None
-        (folder / "variant.json").unlink(missing_ok=True)
+        for name in (RECORD, "answer.json"):
+            (folder / name).unlink(missing_ok=True)
         write_text(folder / "request.json", request_text(job))
-        with (folder / LOG).open("wb") as log:
+        with create_anew(folder / LOG) as log:
             process = subprocess.Popen(
                 command_for(job.blender, folder / "request.json"), stdout=log, stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL, env=os.environ | {"TENDRIL_THREADS": str(job.threads)},
@@ -157,8 +168,8 @@ def listed_variants(scene: bpy.types.Scene) -> list[tuple[str, Outcome]]:
     if folder is None:
         return []
     try:
-        listed = json.loads((folder / LIST).read_text(encoding="utf-8"))
-        names = [(str(one["label"]), Path(str(one["folder"])).name) for one in listed]
+        listed = read_json(folder / LIST)
+        names = [(str(one["label"]), Path(str(one["folder"])).name) for one in listed[:MOST_VARIANTS]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     found = ((label, saved_outcome(folder / name)) for label, name in names)

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import bpy
@@ -44,8 +46,11 @@ def find(scene: bpy.types.Scene, path: str) -> Place:
     value = getattr(owner, place.name)
     if index is not None and (not hasattr(value, "__len__") or isinstance(value, str) or not 0 <= index < len(value)):
         raise TendrilError("--set", path, "it has no such component")
-    if owner.bl_rna.properties[place.name].type in ("COLLECTION", "POINTER"):
+    declared = owner.bl_rna.properties[place.name]
+    if declared.type in ("COLLECTION", "POINTER"):
         raise TendrilError("--set", path, "it is no value: name one of its properties")
+    if declared.subtype in ("FILE_PATH", "DIR_PATH"):  # values may come with a file of somebody else's
+        raise TendrilError("--set", path, "it names a file: set it by hand")
     return place
 
 
@@ -74,6 +79,21 @@ def set_value(scene: bpy.types.Scene, path: str, value: Any) -> None:
             setattr(place.owner, place.name, _as_vector(place, value))
     except (TypeError, ValueError) as error:
         raise TendrilError(f"--set {path}", value, " ".join(str(error).split())) from None
+
+
+def undo_of(scene: bpy.types.Scene, path: str) -> Callable[[], None]:
+    """A function that undoes `set_value`. Call it before that."""
+    owner, name, _ = find(scene, path)
+    value = getattr(owner, name)
+    kept = {name: tuple(value) if isinstance(value, bpy.types.bpy_prop_array) else copy(value)}
+    if name in MATERIAL_VALUES and hasattr(owner, "material"):
+        kept["material"] = owner.material  # last, because it sets the values
+
+    def undo() -> None:
+        for one, before in kept.items():
+            setattr(owner, one, before)
+
+    return undo
 
 
 def _as_vector(place: Place, value: Any) -> Any:

@@ -6,6 +6,7 @@ sets its values in the scene and takes over its frames.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
@@ -22,7 +23,7 @@ from ..bridge.points import count
 from ..bridge.scenes import first_frame_of
 from ..cache_paths import path_of
 from ..moments import DiskFrames, copy
-from .parameters import set_value
+from .parameters import set_value, undo_of
 
 COLLECTION = "Tendril Variants"
 _MARK = "tendril_variant"  # custom property of everything that is made here, with the folder of its variant
@@ -83,12 +84,16 @@ def keep(scene: bpy.types.Scene, outcome: Outcome) -> None:
         raise BakeError("The scene is baked: delete the bake first")
     if target is None or outcome.status != DONE or not source.is_file():
         raise BakeError("The frames of this variant are missing: bake the variants again")
+    undo: list[Callable[[], None]] = []
     try:
         for path, value in outcome.values:
+            undo.append(undo_of(scene, path))
             set_value(scene, path, value)
         memory.forget(scene)
         copy(source, target)
     except TendrilError as error:
+        for restore in reversed(undo):
+            restore()
         raise BakeError(str(error)) from None
     scene.tendril.use_disk_cache = True
     memory.trust_disk(scene)

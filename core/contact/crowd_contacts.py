@@ -32,6 +32,7 @@ _ALONG = 0.99  # cosine of the angle from where on something is taken to lie alo
 _SIDE_BY_SIDE = 0.28  # radii by which two edges may diverge that touch at two points
 _SHORT = 0.05  # of an edge: along less they touch at one
 FAST, CROSSING = 0.75, 0.2  # see `needed_halvings`
+REACH = 1.0  # of the last step of the iterate: so far from colliders contacts are found
 APART = 3.0  # thicknesses: edges that begin nearer to each other know their side
 THIN = 0.05  # thickness per edge length below which rods meet as lines, whose sides are known however fast they are
 
@@ -44,6 +45,7 @@ class CrowdDetection(Detection):
     ) -> None:
         super().__init__(samples, joined, colliders, between_rods, workers)
         self.passed, self._passages = NOTHING_PASSED, make_passages(256)
+        self._least_margin, self._rod_margin = self._margin.copy(), self._margin.copy()
         after, along = samples.after, samples.along
         end = np.where(
             after > np.arange(len(after)), along[after], samples.length
@@ -54,6 +56,13 @@ class CrowdDetection(Detection):
         """As in `Detection`; what comes next begins where rods are now."""
         super().forget(which)
         self.start_step()
+
+    def reach(self, moved: Array) -> None:
+        """How far from colliders contacts are found when the iterate has moved by `moved` (N, 3). The next step may be as long, and
+        what it would run into has to be known: otherwise a contact that one step opens is lost, and the next step runs into it
+        again."""
+        way = np.sqrt(np.einsum("ij,ij->i", moved, moved))
+        self._margin[:] = self._least_margin + REACH * np.maximum(way, way[self.samples.after])
 
     def look(self, base: Array, which: Flags) -> None:
         """As in `Detection`, but for `base`: passages count on the straight way from the start of the step."""

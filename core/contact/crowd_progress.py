@@ -121,7 +121,7 @@ def decide(
         now.done[r] = active[r] and length <= enough_step and worst <= enough and clear
         now.tolerable[r] = length <= TOLERABLE_STEP and worst <= DEEPEST and clear
         growing = iteration > 1 and error > growth and error > now.least[r]
-        if worst < SHRINKS * now.least[r]:
+        if worst < SHRINKS * now.least[r] or iteration <= 2:
             now.least[r], now.waited[r] = worst, 0.0
         else:
             now.waited[r] += 1.0

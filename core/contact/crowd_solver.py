@@ -28,6 +28,7 @@ from .islands import LONGEST
 from .known_forces import recall_forces
 from .responses import Responses, make_loads
 from .solver import ContactSolver
+from .sweep_islands import make_islands
 from .sweeps import act, describe, make_momentum, make_rows, measure, sweep
 
 CROWD = 10  # rods from which on there are many; or, if their models know their responses and they have no more than
@@ -35,17 +36,18 @@ SHORT = 100  # sample points,
 FEW = 2  # rods are enough
 MOST_ITERATIONS = 12
 MOST_CAREFUL_ITERATIONS = 20
-LINE_ITERATIONS = 30  # the same for thin rods, which meet as lines: most of these are of few rods
+LINE_ITERATIONS = 12  # the same for thin rods, which meet as lines
 FEW_ITERATIONS = 6
 MOST_SWEEPS = 60
+SWEEP_EFFORT = 20  # of the sweeps for a contact, in steps of a vertex
 TOLERANCE = 0.005  # thicknesses: sweeps end when they move no contact by more than this; or, if larger,
 OF_ERROR = 0.1  # of the last iteration's largest error, up to
 LOOSEST = 0.1  # thicknesses
 RECOVERED = 0.05  # thicknesses: overlaps up to this are gone after the next step, so that they never add up
 REOPEN = 0.03  # thicknesses: rods that overlap by more than this when all are done go on
-FREEZE = 4  # iterations after which contacts that act keep their points and normals
+FREEZE = 2  # iterations after which contacts that act keep their points and normals
 # Parts of the thin rods that may be left after so many iterations: if there are more, smaller steps are faster.
-MANY_LEFT = {3: 0.35, 5: 0.1, 10: 0.05, 15: 0.025}
+MANY_LEFT = {3: 0.35, 6: 0.15, 10: 0.07}
 STUCK = 3  # iterations without progress after which a thin rod takes half of Newton's steps
 # Thin rods that make no progress at all are left out, if they are no more than
 FEW_BAD = 0.1  # of those that take part
@@ -69,7 +71,9 @@ class CrowdSolver(ContactSolver):
         workers: Workers,
     ) -> None:
         super().__init__(blocks, friction, colliders, between_rods, tolerance, workers)
+        self._workers = workers
         rods, n = len(self._coupled), len(self.detection.samples.after)
+        self._between_rods = between_rods
         self._lines_meet = bool(np.mean(self.detection.thin[self.detection.samples.after >= 0]) > 0.5)
         self.remembers_halvings = self._lines_meet
         if self._lines_meet:
@@ -143,8 +147,9 @@ class CrowdSolver(ContactSolver):
         self._swept = False
         self._progress.start()
         self.detection.start_step()
+        self.detection.reach(np.zeros_like(self._looked))
         self._look(self._which)
-        iteration, error = 0, np.inf
+        iteration, error = 0, np.full(len(self._active), np.inf)
         while True:
             self._freeze = iteration >= FREEZE
             self._couple_all()
@@ -155,12 +160,12 @@ class CrowdSolver(ContactSolver):
                 self._fail(self._too_fast())
                 if not self._active.any():
                     continue
-            self._step_all(min(max(TOLERANCE, OF_ERROR * error), LOOSEST))
+            self._step_all(np.minimum(np.maximum(TOLERANCE, OF_ERROR * error), LOOSEST))
             lost = self._active & ~(self._longest < LONGEST)
             if lost.any():
                 self._fail(lost)
             now = self._judge_islands(iteration)
-            error = float(now.error.max(where=self._active, initial=0.0))
+            error[:] = np.where(self._active, now.error, 0.0)
             if iteration == most_iterations:
                 self._fail_or_leave(self._active & ~now.tolerable & ~now.done, last)
                 return
@@ -180,12 +185,13 @@ class CrowdSolver(ContactSolver):
     def _many_left(self, bad: Flags, iteration: int) -> bool:
         """Whether so many thin rods have not converged that smaller steps are faster."""
         most = MANY_LEFT.get(iteration, 1.0) * np.count_nonzero(self._coupled)
-        return self._lines_meet and bool(np.count_nonzero(bad) > most)
+        return self._between_rods and self._lines_meet and bool(np.count_nonzero(bad) > most)
 
     def _fail_or_leave(self, stalled: Flags, last: bool) -> None:
         """Rods that have stalled fail, unless these are few thin ones, which are left out."""
         if last or not self._leave_bad(stalled):
-            self._fail(self._active.copy() if self._lines_meet and not last else stalled)
+            everyone = self._lines_meet and self._between_rods and not last
+            self._fail(self._active.copy() if everyone else stalled)
 
     def _leave_bad(self, which: Flags) -> bool:
         """Leaves out those of these rods whose contacts have not converged, if they are thin and few. Returns whether that was
@@ -303,7 +309,9 @@ class CrowdSolver(ContactSolver):
         kept, samples, detection = None, self.detection.samples, self.detection
         if self._swept:
             self.fetch(self._looked_at, samples.now)
-            follow_motion(detection.contacts, detection.count, samples.after, samples.now - self._looked)
+            moved = samples.now - self._looked
+            follow_motion(detection.contacts, detection.count, samples.after, moved)
+            detection.reach(moved)
             acting = self._lines.force[: detection.count, 0] > 0.0
             if self._freeze:
                 acting |= np.isin(detection.contacts.key[: detection.count], self._frozen)
@@ -320,8 +328,8 @@ class CrowdSolver(ContactSolver):
 
     # One iteration -------------------------------------------------------------------------------------------------
 
-    def _step_all(self, tolerance: float) -> None:
-        """Newton's step of all active rods, and the forces of their contacts."""
+    def _step_all(self, tolerance: Array) -> None:
+        """Newton's step of all active rods, and the forces of their contacts, to a tolerance (R,) of each rod."""
         detection = self.detection
         count, contacts, samples = detection.count, detection.contacts, detection.samples
         if len(self._error) < count:
@@ -341,10 +349,15 @@ class CrowdSolver(ContactSolver):
         before = lines.force[:count].copy()
         mobile = loads.matrix[:count, 0]
         soft = SOFT * float(np.median(mobile[mobile > 0.0])) if np.any(mobile > 0.0) else 0.0
-        sweep(
-            contacts, count, samples.after, lines, loads, self._responses.columns, soft, MOST_SWEEPS, tolerance, self._stir,
-            self._steps, self._momentum,
-        )  # fmt: skip
+        islands = make_islands(loads.rod[:count], mobile > 0.0, tolerance)
+
+        def work(first: int, last: int, _piece: int) -> None:
+            sweep(
+                first, last, islands, contacts, samples.after, lines, loads, self._responses.columns, soft, MOST_SWEEPS,
+                self._stir, self._steps, self._momentum,
+            )  # fmt: skip
+
+        self._workers.run(work, len(islands.tolerance), len(islands.contact) * SWEEP_EFFORT)
         self._given[:] = 0.0
         act(contacts, count, samples.after, loads, lines.force[:count] - before, self._given)
         self._add_responses()

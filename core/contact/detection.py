@@ -114,7 +114,7 @@ class Detection:
         self._margin = MARGIN * samples.radius
         self._rod_margin = self._margin  # the same between rods
         shapes, meshes = colliders.shapes, colliders.meshes
-        self._buried = Buried(samples, meshes, self._margin)
+        self._buried = Buried(samples, meshes, self._margin.copy())
         self._shape_boxes = np.zeros((2, len(shapes.kind), 3))
         self._triangle_boxes = np.zeros((2, len(meshes.triangles), 3))
         self._edge_boxes = np.zeros((2, len(meshes.edges), 3))

@@ -38,7 +38,29 @@ def make_forces(capacity: int) -> Forces:
     )
 
 
+MOST_FEATURES = 2**32  # of all colliders
 Known = tuple[Ints, Array]  # keys of contacts, and forces (K, 3)
+
+
+def _turns(keys: Ints, samples: int) -> tuple[Ints, Ints]:
+    """Of keys: by how much those of one more contact of the same two things differ, and how many more contacts they are."""
+    step = np.where(keys >= 0, samples**2, -samples * MOST_FEATURES)
+    return step, np.where(keys >= 0, keys, -1 - keys) // np.abs(step)
+
+
+def first_keys(keys: Ints, samples: int) -> Ints:
+    """The keys that the first contacts of the same pairs of edges, or of edges and colliders, have."""
+    step, number = _turns(keys, samples)
+    return np.asarray(keys - number * step)
+
+
+def numbers_of_keys(keys: Ints, samples: int) -> Ints:
+    return _turns(keys, samples)[1]
+
+
+def numbered_keys(first: Ints, number: Ints, samples: int) -> Ints:
+    """Keys for further contacts of pairs with these first keys."""
+    return np.asarray(first + number * _turns(first, samples)[0])
 
 
 class KnownForces:
@@ -86,9 +108,9 @@ class KnownForces:
 
     def add_up(self) -> None:
         """Forces of several contacts of a pair of edges become one, that of the pair."""
-        square = len(self._rod) ** 2
-        if len(self.keys) and self.keys[-1] >= square:
-            self.keys, of = np.unique(np.where(self.keys >= 0, self.keys % square, self.keys), return_inverse=True)
+        base = first_keys(self.keys, len(self._rod))
+        if np.any(base != self.keys):
+            self.keys, of = np.unique(base, return_inverse=True)
             forces, self.forces = self.forces, np.zeros((len(self.keys), 3))
             np.add.at(self.forces, of, forces)
 

@@ -48,7 +48,7 @@ def make_contact(
     friction: list[Array] = [np.zeros(len(block.sample_start) - 1) for block in rod_blocks]
     for (block_number, k), entry in zip(rods, scene.entries, strict=True):
         friction[block_number][k] = entry.friction
-    if bodies is None and scene.rod_contact and is_crowd(rod_blocks, _are_production(scene)):
+    if bodies is None and is_crowd(rod_blocks, scene.rod_contact and _are_production(scene)):
         return CrowdSolver(rod_blocks, friction, colliders, scene.rod_contact, tolerance, workers)
     blocks, touching = list(rod_blocks), None
     if bodies is not None:

@@ -23,6 +23,7 @@ from .arrays import Contacts, Ints, Samples, thickness_of
 from .coulomb import arm_of
 from .responses import Columns, Loads, Singles, add_response
 from .rod_contacts import point
+from .sweep_islands import SweepIslands
 
 MOST_ROUNDS = 12  # to find the direction in which a contact slips; the next sweep goes on from there
 MOST_BISECTIONS = 100
@@ -266,25 +267,29 @@ def make_momentum(capacity: int, samples: int) -> Momentum:
 
 @part
 def _go_on(
-    count: int, matrix: Array, force: Array, w: Singles, momentum: Momentum, before: float, anew: bool, columns: Columns,
-    stir: Array,
+    island: int, islands: SweepIslands, matrix: Array, force: Array, w: Singles, momentum: Momentum, before: float,
+    anew: bool, columns: Columns, stir: Array,
 ) -> float:  # fmt: skip
     """After a sweep goes on in the direction of the last ones, by Fletcher and Reeves; returns the size of the sweep's change.
     The next sweep brings forces back to Coulomb's cones. `anew`: the problem has changed."""
     size = 0.0
-    for k in range(count):
+    first, last = islands.first[island], islands.first[island + 1]
+    for j in range(first, last):
+        k = islands.contact[j]
         for d in range(3):
             change = matrix[k, 0] * (force[k, d] - momentum.force_before[k, d])
             size += change * change
     share = size / before if before > 0.0 and not anew else 2.0
     if not share <= 1.0:
         share = 0.0
-    for k in range(count):
+    for j in range(first, last):
+        k = islands.contact[j]
         for d in range(3):
             more = share * momentum.force[k, d]
             momentum.force[k, d] = more + force[k, d] - momentum.force_before[k, d]
             force[k, d] += more
-    for r in range(len(stir)):
+    for j in range(islands.first_rod[island], islands.first_rod[island + 1]):
+        r = islands.rod[j]
         farthest = 0.0
         for u in range(4 * columns.first[r], 4 * (columns.first[r] + columns.size[r])):
             more = float32(share) * momentum.motion[u]
@@ -295,81 +300,119 @@ def _go_on(
     return size
 
 
+@part
+def _keep_forces(
+    island: int, islands: SweepIslands, force: Array, columns: Columns, momentum: Momentum, w: Singles
+) -> None:
+    """Keeps forces and motions as they are before a sweep."""
+    for j in range(islands.first[island], islands.first[island + 1]):
+        k = islands.contact[j]
+        for d in range(3):
+            momentum.force_before[k, d] = force[k, d]
+    for j in range(islands.first_rod[island], islands.first_rod[island + 1]):
+        r = islands.rod[j]
+        for u in range(4 * columns.first[r], 4 * (columns.first[r] + columns.size[r])):
+            momentum.motion_before[u] = w[u]
+
+
+@part
+def _begin(
+    island: int, islands: SweepIslands, rows: Rows, columns: Columns, momentum: Momentum, stir: Array, w: Array
+) -> None:
+    for j in range(islands.first[island], islands.first[island + 1]):
+        k = islands.contact[j]
+        rows.seen[k, 0], rows.seen[k, 1] = -1.0, -1.0
+        for d in range(3):
+            momentum.force[k, d] = 0.0
+    for j in range(islands.first_rod[island], islands.first_rod[island + 1]):
+        r = islands.rod[j]
+        stir[r] = 0.0
+        for i in range(columns.first[r], columns.first[r] + columns.size[r]):
+            for c in range(4):
+                momentum.now[i, c] = w[i, c]
+                momentum.motion[4 * i + c] = 0.0
+
+
 @kernel
 def sweep(
-    contacts: Contacts, count: int, after: Ints, rows: Rows, loads: Loads, columns: Columns, soft: float, most: int,
-    tolerance: float, stir: Array, w: Array, momentum: Momentum,
-) -> int:  # fmt: skip
-    """Forces by Coulomb's law, written to rows.force; w (N, 4), the motion of the sample points under the forces before, becomes
-    that under these. Contacts give way by `soft` m/N. Ends after `most` sweeps, or when a sweep moves no contact by more than
-    `tolerance` of its thickness. stir (R,) is scratch. Returns the number of sweeps."""
-    matrix, rod, force = loads.matrix, loads.rod, rows.force
-    moved_points = momentum.now
-    flat = moved_points.reshape(-1)
-    for i in range(len(w)):
-        for c in range(4):
-            moved_points[i, c] = w[i, c]
-    size = 0.0  # of the last sweep's change
-    for r in range(len(stir)):
-        stir[r] = 0.0
-    for k in range(count):
-        rows.seen[k, 0], rows.seen[k, 1] = -1.0, -1.0
-    calm = False
-    momentum.force[:count] = 0.0
-    momentum.motion[:] = 0.0
-    for number in range(most):
-        largest = 0.0
-        lifting = calm or number % LIFT_EVERY == 0
-        momentum.force_before[:count] = force[:count]
-        momentum.motion_before[:] = flat
-        for k in range(count):
-            if not matrix[k, 0] > 0.0:  # nothing moves it: its force stays
-                continue
-            a, b = rod[k, 0], rod[k, 1]
-            at_a, at_b = stir[a] if a >= 0 else 0.0, stir[b] if b >= 0 else 0.0
-            thickness = thickness_of(contacts, k)
-            if not lifting and at_a + at_b - rows.seen[k, 0] - rows.seen[k, 1] <= QUIET * tolerance * thickness:
-                continue
-            mu = contacts.friction[k]
-            v0, v1, v2 = _at_contact(contacts, k, after, rows, loads, moved_points)
-            if lifting:
-                lift = mu * math.sqrt(v1 * v1 + v2 * v2)
-                if force[k, 0] > 0.0:
-                    largest = max(largest, abs(lift - rows.lift[k]) / thickness) if number > 0 else np.inf
-                rows.lift[k] = lift
-            x, y, z = force[k, 0], force[k, 1], force[k, 2]
-            m = matrix[k]
-            free = (
-                v0 - m[0] * x - m[1] * y - m[3] * z + rows.lift[k],
-                v1 - m[1] * x - m[2] * y - m[4] * z,
-                v2 - m[3] * x - m[4] * y - m[5] * z,
-            )
-            nx, ny, nz = one_contact(m, soft, free, mu, (x, y, z))
-            dx, dy, dz = nx - x, ny - y, nz - z
-            rows.seen[k, 0], rows.seen[k, 1] = at_a, at_b
-            moved = max(m[0] * abs(dx), m[2] * abs(dy), m[5] * abs(dz))
-            if moved == 0.0:
-                continue
-            force[k, 0], force[k, 1], force[k, 2] = nx, ny, nz
-            largest = max(largest, moved / thickness)
-            for side in range(2):
-                r = rod[k, side]
-                if r >= 0:
-                    stir[r] += moved
-                    e = contacts.edge[k, side]
-                    add_response(loads.load[k, side], e, after[e], r, loads.start[k, side], columns, dx, dy, dz, flat)
-            rows.seen[k, 0] += moved if a >= 0 else 0.0  # its own motion is no reason to visit it again
-            rows.seen[k, 1] += moved if b >= 0 else 0.0
-        calm = largest <= tolerance
-        if calm and lifting:
-            most = number + 1
-            break
-        if number + 1 < most and not calm:
-            size = _go_on(count, matrix, rows.force, flat, momentum, size, lifting, columns, stir)
-    for i in range(len(w)):
-        for c in range(4):
-            w[i, c] = moved_points[i, c]
-    return most
+    begin: int, end: int, islands: SweepIslands, contacts: Contacts, after: Ints, rows: Rows, loads: Loads,
+    columns: Columns, soft: float, most: int, stir: Array, w: Array, momentum: Momentum,
+) -> None:  # fmt: skip
+    """Of islands `begin` to `end`: forces by Coulomb's law, written to rows.force; w (N, 4), the motion of the sample points under
+    the forces before, becomes that under these. Contacts give way by `soft` m/N. Each island ends after `most` sweeps, or when a
+    sweep moves no contact by more than the island's tolerance times its thickness. stir (R,) is scratch."""
+    flat = momentum.now.reshape(-1)
+    for island in range(begin, end):
+        _begin(island, islands, rows, columns, momentum, stir, w)
+        size = 0.0  # of the last sweep's change
+        calm = False
+        tolerance = islands.tolerance[island]
+        for number in range(most):
+            lifting = calm or number % LIFT_EVERY == 0
+            _keep_forces(island, islands, rows.force, columns, momentum, flat)
+            largest = _sweep_once(
+                island, islands, contacts, after, rows, loads, columns, soft, tolerance, lifting, number == 0, stir,
+                momentum.now, flat,
+            )  # fmt: skip
+            calm = largest <= tolerance
+            if calm and lifting:
+                break
+            if number + 1 < most and not calm:
+                size = _go_on(
+                    island, islands, loads.matrix, rows.force, flat, momentum, size, lifting, columns, stir
+                )  # fmt: skip
+        for j in range(islands.first_rod[island], islands.first_rod[island + 1]):
+            r = islands.rod[j]
+            for i in range(columns.first[r], columns.first[r] + columns.size[r]):
+                for c in range(4):
+                    w[i, c] = momentum.now[i, c]
+
+
+@part
+def _sweep_once(
+    island: int, islands: SweepIslands, contacts: Contacts, after: Ints, rows: Rows, loads: Loads, columns: Columns,
+    soft: float, tolerance: float, lifting: bool, first: bool, stir: Array, points: Singles, flat: Singles,
+) -> float:  # fmt: skip
+    """One sweep; returns the largest correction of a contact, in thicknesses. `lifting`: |v_t| is updated."""
+    matrix, rod, force, largest = loads.matrix, loads.rod, rows.force, 0.0
+    for j in range(islands.first[island], islands.first[island + 1]):
+        k = islands.contact[j]
+        a, b = rod[k, 0], rod[k, 1]
+        at_a, at_b = stir[a] if a >= 0 else 0.0, stir[b] if b >= 0 else 0.0
+        thickness = thickness_of(contacts, k)
+        if not lifting and at_a + at_b - rows.seen[k, 0] - rows.seen[k, 1] <= QUIET * tolerance * thickness:
+            continue
+        mu = contacts.friction[k]
+        v0, v1, v2 = _at_contact(contacts, k, after, rows, loads, points)
+        if lifting:
+            lift = mu * math.sqrt(v1 * v1 + v2 * v2)
+            if force[k, 0] > 0.0:
+                largest = np.inf if first else max(largest, abs(lift - rows.lift[k]) / thickness)
+            rows.lift[k] = lift
+        x, y, z = force[k, 0], force[k, 1], force[k, 2]
+        m = matrix[k]
+        free = (
+            v0 - m[0] * x - m[1] * y - m[3] * z + rows.lift[k],
+            v1 - m[1] * x - m[2] * y - m[4] * z,
+            v2 - m[3] * x - m[4] * y - m[5] * z,
+        )
+        nx, ny, nz = one_contact(m, soft, free, mu, (x, y, z))
+        dx, dy, dz = nx - x, ny - y, nz - z
+        rows.seen[k, 0], rows.seen[k, 1] = at_a, at_b
+        moved = max(m[0] * abs(dx), m[2] * abs(dy), m[5] * abs(dz))
+        if moved == 0.0:
+            continue
+        force[k, 0], force[k, 1], force[k, 2] = nx, ny, nz
+        largest = max(largest, moved / thickness)
+        for side in range(2):
+            r = rod[k, side]
+            if r >= 0:
+                stir[r] += moved
+                e = contacts.edge[k, side]
+                add_response(loads.load[k, side], e, after[e], r, loads.start[k, side], columns, dx, dy, dz, flat)
+        rows.seen[k, 0] += moved if a >= 0 else 0.0  # its own motion is no reason to visit it again
+        rows.seen[k, 1] += moved if b >= 0 else 0.0
+    return largest
 
 
 @kernel

@@ -7,24 +7,34 @@ created exclusively, and existing ones are opened for writing only if they are f
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 from ..errors import TendrilError
 
 # Not every system has each of them.
 _NO_LINKS: int = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+MAX_JSON = 2**27  # bytes, enough for the tables of contents of millions of rods
 _NO_WAITING: int = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
 
 
 def create_exclusively(path: Path) -> FileIO:
     """A new file, for reading and writing. Raises FileExistsError if there is anything at the path, even a dangling link."""
     return FileIO(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | _NO_LINKS | _ALWAYS, 0o644), "r+")
+
+
+def create_anew(path: Path) -> FileIO:
+    """A new file in place of what is there. A link is removed, not followed."""
+    with suppress(FileNotFoundError):
+        os.remove(path)
+    return create_exclusively(path)
 
 
 def open_regular(path: Path, *, writable: bool) -> FileIO:
@@ -48,9 +58,7 @@ def open_regular(path: Path, *, writable: bool) -> FileIO:
 def replacing(path: Path) -> Iterator[FileIO]:
     """A new file that replaces `path` when the context ends without an exception. A link at `path` is replaced, not followed."""
     new = path.with_name(path.name + ".new")
-    with suppress(FileNotFoundError):
-        os.remove(new)  # left by a kill
-    file = create_exclusively(new)
+    file = create_anew(new)  # one may be left by a kill
     try:
         with file:
             yield file
@@ -60,6 +68,18 @@ def replacing(path: Path) -> Iterator[FileIO]:
         with suppress(FileNotFoundError):
             os.remove(new)
         raise
+
+
+def read_json(path: Path) -> Any:
+    """The contents of a file of JSON that may be anybody's. Raises OSError or ValueError (a TendrilError, if it is not a file)."""
+    with open_regular(path, writable=False) as file:
+        text = file.read(MAX_JSON + 1)
+    if len(text) > MAX_JSON:
+        raise ValueError("the file is too long")
+    try:
+        return json.loads(text)
+    except RecursionError as error:  # thousands of brackets
+        raise ValueError("the file is nested too deeply") from error
 
 
 def read_start(path: Path, size: int) -> bytes | None:

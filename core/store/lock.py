@@ -77,7 +77,7 @@ class WriterLock:
             owner = _read(self.path)
             if owner is None:
                 return
-            who = " on ".join(owner.split()[:2])
+            who = " on ".join(owner.split()[:2])[:80]
             if not self._is_abandoned(owner):
                 raise self._busy(who)
             try:

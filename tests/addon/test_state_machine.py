@@ -160,7 +160,7 @@ class Session:
 
     def act(self):
         action = self.rng.choice(self.ACTIONS)
-        if action not in (Session.undo, Session.redo):
+        if action.__name__ not in ("undo", "redo"):
             result = action(self)
             bpy.ops.ed.undo_push(message=action.__name__)
         else:

@@ -1,5 +1,7 @@
 """The Variants panel: settings with several values, baked in processes of their own, shown side by side, one kept."""
 
+import contextlib
+import os
 import threading
 import time
 from dataclasses import replace
@@ -9,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 from tendril.addon import memory
+from tendril.addon.baking.errors import BakeError
 from tendril.addon.bridge.curves import read_rows
 from tendril.addon.cache_paths import path_of
 from tendril.addon.variants.baking import bake_variants, folder_of, listed_variants, planned
@@ -248,3 +251,78 @@ def test_an_interrupted_variant_of_a_blend_file_is_continued(rod, tmp_path):
     bpy.ops.wm.save_mainfile()
     other = run_blend_variant(replace(job, frames=(1, there + 4), run=""))
     assert (other.status, other.computed) == ("done", there + 4), other.message
+
+
+# Files next to a .blend file may have come with it
+
+
+def forged(scene, values=(), record=None, **more):
+    """A finished variant that nobody has baked."""
+    folder = folder_of(scene) / "forged"
+    folder.mkdir(parents=True)
+    Outcome(str(folder), values, "done", **more).save()
+    if record is not None:
+        (folder / "variant.json").write_text(record)
+    (folder.parent / "variants.json").write_text('[{"label": "forged", "folder": "forged"}]')
+    return folder
+
+
+@pytest.mark.parametrize("which", ["above", "folder", "variant", "source.blend", "source.blend@", "forged/blender.log"])
+def test_variants_are_not_written_through_links(rod, tmp_path, which):
+    scene = bpy.context.scene
+    axes(Rope__radius="0.01")
+    place, precious = folder_of(scene), tmp_path / "precious"
+    precious.mkdir()
+    (precious / "mine").write_text("mine")
+    link = {"above": place.parent, "folder": place, "variant": place / "forged"}.get(which, place / which)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(precious / "mine" if "." in which else precious)
+    with pytest.raises(RuntimeError, match="is a link: delete it"):
+        bpy.ops.tendril.variants_bake()
+    assert [path.name for path in precious.iterdir()] == ["mine"]
+    assert (precious / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["variants.json", "forged/variant.json"])
+@pytest.mark.parametrize("content", ["pipe", "[" * 100_000, "[3]", "{}", '{"values": [], "folder": "", "status": []}'])
+def test_records_that_make_no_sense_are_left_out(rod, name, content):
+    scene = bpy.context.scene
+    path = forged(scene).parent / name
+    path.unlink()
+    os.mkfifo(path) if content == "pipe" else path.write_text(content)
+    assert listed_variants(scene) == []
+
+
+@pytest.mark.parametrize("values", ["1:2:1000000000", "(" * 100_000, "-" * 100_000, "1" * 10_000, "1:1e999:3"])
+def test_values_that_would_take_forever_are_refused_at_once(rod, values):
+    """The panel reads them whenever it is drawn."""
+    axes(Rope__radius=values)
+    began = time.process_time()
+    with contextlib.suppress(BakeError):
+        planned(bpy.context.scene)
+    assert time.process_time() - began < 1.0
+
+
+def test_a_variant_that_can_not_be_kept_changes_nothing(rod):
+    scene = bpy.context.scene
+    scene.gravity = (0.0, 1.0, -2.0)
+    values = (("Rope.young_modulus", 1e6), ("scene.gravity", (0.0, 0.0, -1.0)), ("Rope.radius", "thick"))
+    folder = forged(scene, values, contents={"cache": "frames.tendril"})
+    (folder / "frames.tendril").write_bytes(b"TENDRILC")
+    before = rod.tendril.material, rod.tendril.young_modulus, rod.tendril.radius
+    with pytest.raises(RuntimeError, match="give a number"):
+        bpy.ops.tendril.variant_keep(index=0)
+    assert (rod.tendril.material, rod.tendril.young_modulus, rod.tendril.radius) == before
+    assert tuple(scene.gravity) == (0.0, 1.0, -2.0)
+
+
+def test_the_values_of_a_variant_set_no_paths_of_files(rod, tmp_path):
+    """To set an export path would confirm it."""
+    scene = bpy.context.scene
+    outside = str(tmp_path.parent / "outside.abc")
+    folder = forged(scene, (("scene.tendril.export_path", outside),), contents={"cache": "frames.tendril"})
+    (folder / "frames.tendril").write_bytes(b"TENDRILC")
+    with pytest.raises(RuntimeError, match="it names a file"):
+        bpy.ops.tendril.variant_keep(index=0)
+    assert scene.tendril.export_path == ""
+    assert not memory.confirmed_exports

@@ -106,12 +106,13 @@ CUBE = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
 CUBE += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
 
 
-def press(model, rods, speed, kind="box", pinned=False):
+def press(model, rods, speed, kind="box", pinned=False, friction=0.4):
     """Ropes between two boxes that close at this speed (m/s, each), beyond the thickness of the ropes."""
     scene = Scene(rod_contact=True)
     for k in range(rods):
         points = np.linspace((-0.3, 0.05 * k, 0.0), (0.3, 0.05 * k, 0.0), 25)
-        rod = scene.add(Rod.from_points(points, radius=RADIUS, material=Material.preset("nylon rope")), model)
+        described = Rod.from_points(points, radius=RADIUS, material=Material.preset("nylon rope"))
+        rod = scene.add(described, model, friction=friction)
         if pinned:
             scene.pin(rod, "start")
             scene.pin(rod, "end")
@@ -124,7 +125,7 @@ def press(model, rods, speed, kind="box", pinned=False):
         def path(t, origin=origin, side=side):
             return origin - np.array([0.0, 0.0, side * speed * t]), np.eye(3)
 
-        scene.collide(shape, path=path)
+        scene.collide(shape, path=path, friction=friction)
     return scene
 
 
@@ -136,6 +137,9 @@ def press(model, rods, speed, kind="box", pinned=False):
         ("der", 3, "box", False),
         ("net", 1, "box", False),
         ("der", 1, "mesh", False),
+        ("compact", 1, "box", False),
+        ("clothoid", 1, "box", False),
+        ("der2008", 1, "box", False),
     ],
 )
 def test_lack_of_room_is_reported_in_the_frame_where_it_begins(model, rods, kind, pinned):
@@ -236,3 +240,13 @@ def test_implicit_steps_of_the_published_explicit_model_are_reported(what, dampi
     *_, frame = Simulation(scene).frames(1, 6)
     published = what in ("free", "a collider far away") or (what == "body" and damping_time == 0.0)
     assert frame.report.implicit == (frozenset() if published else {rod})
+
+
+def test_what_the_active_set_does_not_solve_is_reported():
+    """Boxes that close beyond the thickness of the rod: no forces keep it out of both."""
+    sim = Simulation(press("compact", 1, 0.05, friction=0.0), contact="active set")
+    reports = [sim.step_frame().report for _ in range(3)]
+    assert not reports[-1].converged
+    assert reports[-1].affected == {0}
+    assert reports[-1].severity.startswith("1 rod not solved")
+    assert np.isfinite(sim.state()).all()

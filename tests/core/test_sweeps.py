@@ -7,6 +7,7 @@ import pytest
 from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.responses import Columns, Loads, Responses, diagonal_blocks
+from tendril.core.contact.sweep_islands import make_islands
 from tendril.core.contact.sweeps import make_momentum, make_rows, sweep
 from tendril.core.errors import Array
 from tendril.core.models.protocol import ContactResponses, Pushes
@@ -27,7 +28,8 @@ def solve_one(w: Array, b: Array, mu: float) -> tuple[Array, float]:
     columns = Columns(np.zeros(1, np.int64), np.full(1, 2), np.zeros(1, np.bool_), column.ravel())
     momentum = make_momentum(1, 2)
     after, steps = np.array([1, -1]), np.zeros((2, 4))
-    sweep(contacts, 1, after, rows, loads, columns, 0.0, 2000, 1e-6, np.zeros(1), steps, momentum)
+    islands = make_islands(loads.rod, np.ones(1, np.bool_), np.full(1, 1e-6))
+    sweep(0, 1, islands, contacts, after, rows, loads, columns, 0.0, 2000, np.zeros(1), steps, momentum)
     return rows.force[0], float(rows.lift[0])
 
 
