@@ -87,7 +87,7 @@ class FewSolver(ContactSolver):
 
     def _finish(self, which: Flags, creep: bool) -> None:
         """The acceleration at the end is known for the next step, unless there was an impact."""
-        smooth = which & self._takes_stages & (not creep)
+        smooth = which & self._takes_stages & (not (creep or self.colliders.moved))
         if smooth.any():
             smooth &= ~self._met(smooth)
         super()._finish(which & ~smooth, creep)
