@@ -9,6 +9,7 @@ and y / h. This preserves momentum for any mass ratio.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ from ...elastic.arrays import Graph
 from ...report import FAILURES, HALVINGS, ITERATIONS
 from .arrays import Arrays
 from .forces import first_director, turned
-from .stepping import MOST_HALVINGS, copy_state, step_frames, step_points, stop_net
+from .stepping import MOST_HALVINGS, MOST_STEPS, MOST_WORK, copy_state, step_frames, step_points, stop_net
 
 
 class Carried(NamedTuple):
@@ -120,13 +121,19 @@ def step_carried_cordes(b: Arrays, saved: Arrays, c: Carried, before: Array, h: 
     bodies."""
     n, report = b.nets, b.work.report
     for a in range(first, last):
-        steps, parts = 1, 1
+        needed, parts, segments = 1.0, 1, 0.0
         for m in range(c.net_of[a], c.net_of[a + 1]):
             r = c.net[m]
             copy_state(saved, r, False)
-            steps = max(steps, int(-((1e-9 - h / n.step[r]) // 1.0)))
+            needed = max(needed, h / n.step[r])
             parts = max(parts, n.substeps[r])
+            segments += n.substeps[r] * float(n.edges[r + 1] - n.edges[r])
             b.work.span[r] = h
+        most = MOST_WORK / max(segments, MOST_WORK / MOST_STEPS)
+        if not needed < most:
+            _stop(b, c, before, a)
+            continue
+        steps = math.ceil(needed - 1e-9)
         for attempt in range(MOST_HALVINGS + 1):
             good = True
             for k in range(steps):
@@ -137,14 +144,26 @@ def step_carried_cordes(b: Arrays, saved: Arrays, c: Carried, before: Array, h: 
                 break
             for m in range(c.net_of[a], c.net_of[a + 1]):
                 copy_state(saved, c.net[m], True)
-                report[c.net[m], HALVINGS if attempt < MOST_HALVINGS else FAILURES] += 1.0
-                if attempt == MOST_HALVINGS:
-                    stop_net(b, c.net[m])
+            if attempt == MOST_HALVINGS or 2.0 * steps > most:
+                _stop(b, c, before, a)
+                break
+            for m in range(c.net_of[a], c.net_of[a + 1]):
+                report[c.net[m], HALVINGS] += 1.0
             for m in range(c.body_of[a], c.body_of[a + 1]):
-                _put_body(c.bodies, before, c.body[m], 0.0 if attempt == MOST_HALVINGS else 1.0)
+                _put_body(c.bodies, before, c.body[m], 1.0)
             steps *= 2
         for m in range(c.body_of[a], c.body_of[a + 1]):
             straighten(c.bodies.rotation, c.body[m])
+
+
+@part
+def _stop(b: Arrays, c: Carried, before: Array, a: int) -> None:
+    """Gives an assembly up: it stays where it was, without speed."""
+    for m in range(c.net_of[a], c.net_of[a + 1]):
+        b.work.report[c.net[m], FAILURES] += 1.0
+        stop_net(b, c.net[m])
+    for m in range(c.body_of[a], c.body_of[a + 1]):
+        _put_body(c.bodies, before, c.body[m], 0.0)
 
 
 @part

@@ -114,7 +114,7 @@ def _damp(b: Arrays, bench: Arrays, h: float, scratch: Scratch, r: int) -> None:
     s = math.sqrt(0.5 * h * tau)
     material.damping_time[0] = s
     evaluate(
-        graph, material, forces, stage, geometry, state, system, bench.pattern, scratch, 0, s, False
+        graph, material, forces, stage, geometry, state, system, bench.pattern, scratch, 0, s, 0.0
     )  # fmt: skip
     if not factor_matrix(graph, material.held, system, bench.pattern, scratch.stack, 0):
         return
