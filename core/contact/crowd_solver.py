@@ -91,6 +91,7 @@ class CrowdSolver(ContactSolver):
         self._looked = np.zeros((n, 3))  # where the samples were when gaps were computed
         self._freeze, self._frozen = False, np.zeros(0, np.int64)  # whether contacts stay as they are, and which
         self._swept = False  # whether the forces of the contacts at hand are known
+        self._immovable: Ints = np.zeros(0, np.int64)  # keys of contacts of this step that nothing moves
 
     def _resize(self, capacity: int) -> None:
         self._lines, self._loads = make_rows(capacity), make_loads(capacity)
@@ -123,6 +124,7 @@ class CrowdSolver(ContactSolver):
         count, contacts = self.detection.count, self.detection.contacts
         self._recall()
         deeper = self._forces.target[:count] - contacts.gap[:count] > part * thicknesses(contacts.arm[:count])
+        deeper &= np.isin(contacts.key[:count], self._immovable, invert=True)
         return np.asarray(contacts.crossed[:count] | deeper)
 
     def _recall(self) -> None:
@@ -144,6 +146,7 @@ class CrowdSolver(ContactSolver):
         self._active[:] = self._coupled
         self._before[:], self._longest_before[:] = np.inf, np.inf
         self.more_halvings[:] = 0
+        self._immovable = np.zeros(0, np.int64)
         self._swept = False
         self._progress.start()
         self.detection.start_step()
@@ -363,6 +366,11 @@ class CrowdSolver(ContactSolver):
         self._add_responses()
         self._given += self._pushes.force
         measure(contacts, count, samples.after, lines, loads, self._steps, self._error, self._motion)
+        # What is held where it is, like the root of a hair on its head, can't leave what it is in, in smaller steps either.
+        fixed = ~(mobile > 0.0)
+        self._error[:count][fixed], self._motion[:count][fixed] = 0.0, 0.0
+        own = np.any(loads.rod[:count] >= 0, axis=1)
+        self._immovable = np.union1d(self._immovable, contacts.key[:count][fixed & own])
         acting = np.flatnonzero(lines.force[:count, 0] > 0.0)
         forces = np.einsum("ki,kij->kj", lines.force[acting], lines.direction[acting])
         self.known.put(self._looked_at, contacts.key[acting].copy(), forces)

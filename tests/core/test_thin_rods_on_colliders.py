@@ -84,3 +84,16 @@ def test_islands_share_no_rod() -> None:
         [3, 4],
     ]
     np.testing.assert_array_equal(islands.tolerance, [2.0, 4.0])
+
+
+def test_roots_held_inside_a_collider_are_no_failure() -> None:
+    """Nothing can move them, and smaller steps would not help."""
+    scene = Scene()
+    scene.collide(ball(HEAD, (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), friction=0.3)
+    for points in radial_strands(STRANDS, 0.05, 10, RADIUS):
+        inwards = points - points[0] * (1.5 * RADIUS / np.linalg.norm(points[0]))
+        rod = scene.add(Rod.from_points(inwards, RADIUS, Material.preset("human hair")), friction=0.3)
+        scene.clamp(rod, "start")
+    sim = Simulation(scene)
+    assert isinstance(sim._contact, CrowdSolver)
+    assert sum(sim.step_frame().report.failures for _ in range(4)) == 0
