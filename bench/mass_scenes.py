@@ -209,9 +209,9 @@ def strands_on_box(count: int = 30, model: str = "clothoid") -> Scene:
     return scene
 
 
-def limp_hair(count: int = 600, contact: bool = False, radius: float = 40e-6) -> Scene:
+def limp_hair(count: int = 600, contact: bool = False, radius: float = 40e-6, some: slice = slice(None)) -> Scene:
     """W17: strands of 20 segments, 30 cm, r = 40 um, with a twentieth of the stiffness of hair, on a head and shoulders that are
-    meshes; the head nods by 20 degrees at 1 Hz. Only colliders are touched unless `contact`."""
+    meshes; the head nods by 20 degrees at 1 Hz. Only colliders are touched unless `contact`. `some`: only these strands of them."""
     scene = Scene(rod_contact=contact)
     neck = np.array([0.0, 0.0, -HEAD])
 
@@ -221,7 +221,7 @@ def limp_hair(count: int = 600, contact: bool = False, radius: float = 40e-6) ->
 
     scene.collide(ball(HEAD, (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), friction=0.3, path=nod)
     scene.collide(ball(1.0, (0.22, 0.12, 0.09), (0.0, 0.0, -0.25)), friction=0.3)
-    for points in radial_strands(count, 0.3, 20, radius):
+    for points in radial_strands(count, 0.3, 20, radius)[some]:
         strand = Rod.from_points(points, radius, Material.preset("human hair"), stiffness_scale=0.05)
         rod = scene.add(strand, friction=0.3)
 

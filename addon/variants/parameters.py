@@ -49,7 +49,7 @@ def find(scene: bpy.types.Scene, path: str) -> Place:
     declared = owner.bl_rna.properties[place.name]
     if declared.type in ("COLLECTION", "POINTER"):
         raise TendrilError("--set", path, "it is no value: name one of its properties")
-    if declared.subtype in ("FILE_PATH", "DIR_PATH"):  # values may come with a file of somebody else's
+    if declared.subtype in ("FILE_PATH", "DIR_PATH"):  # an untrusted file may hold such values
         raise TendrilError("--set", path, "it names a file: set it by hand")
     return place
 

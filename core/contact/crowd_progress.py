@@ -27,6 +27,7 @@ WAIT = (
     4  # iterations. Thin rods meet as lines, and errors of many thicknesses are small: they may grow for a while, for
 )
 WAIT_OF_LINES = 8  # iterations
+FIRST_ITERATIONS = 2  # Their errors are no measure of progress: not all contacts are known yet.
 
 
 class Progress(NamedTuple):
@@ -121,7 +122,7 @@ def decide(
         now.done[r] = active[r] and length <= enough_step and worst <= enough and clear
         now.tolerable[r] = length <= TOLERABLE_STEP and worst <= DEEPEST and clear
         growing = iteration > 1 and error > growth and error > now.least[r]
-        if worst < SHRINKS * now.least[r] or iteration <= 2:
+        if worst < SHRINKS * now.least[r] or iteration <= FIRST_ITERATIONS:
             now.least[r], now.waited[r] = worst, 0.0
         else:
             now.waited[r] += 1.0

@@ -18,9 +18,8 @@ from .known_forces import first_keys, numbered_keys, numbers_of_keys
 NEW = 0.02  # thicknesses: pairs of edges that overlap by more than they are known to get one more contact
 MARGIN = 0.03  # thicknesses: by so much more it keeps them apart, for many contacts of a pair converge slowly
 SAME_PLACE, SAME_NORMAL = 0.1, 0.95  # of an edge; cosine: contacts with a collider that differ by less are one
-OF_EDGE = (
-    0.1  # how far, in edge lengths, a thin rod may slide along a collider, whose surface is flat over such lengths
-)
+# In edge lengths: how far a thin rod may slide along a collider before its contact is dropped.
+OF_EDGE = 0.1
 SLANT = 0.05  # sine of the angle between two edges from which on they touch wherever they slide along each other
 
 Kept = Contacts  # copies of some rows

@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from tendril.bench.mass_scenes import HEAD, about_x, ball, radial_strands
+from tendril.bench.mass_scenes import HEAD, ball, limp_hair, radial_strands
 from tendril.core import Material, Rod, Scene, Simulation
 from tendril.core.contact.crowd_solver import CrowdSolver
 from tendril.core.contact.detection import make_contacts
 from tendril.core.contact.kept_contacts import freeze_found
 from tendril.core.contact.known_forces import first_keys, numbered_keys, numbers_of_keys
 from tendril.core.contact.sweep_islands import make_islands
-from tendril.core.errors import Array
 
 STRANDS, RADIUS, FRAMES = 20, 40e-6, 12
-
-
-def groom() -> Scene:
-    """Every thirtieth of 600 strands on a head that nods, above shoulders."""
-    scene, neck = Scene(), np.array([0.0, 0.0, -HEAD])
-
-    def nod(t: float) -> tuple[Array, Array]:
-        turn = about_x(math.radians(20.0) * math.sin(2.0 * math.pi * t))
-        return neck - turn @ neck, turn
-
-    scene.collide(ball(HEAD, (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), friction=0.3, path=nod)
-    scene.collide(ball(1.0, (0.22, 0.12, 0.09), (0.0, 0.0, -0.25)), friction=0.3)
-    for points in radial_strands(600, 0.3, 20, RADIUS)[3 :: 600 // STRANDS]:
-        strand = Rod.from_points(points, RADIUS, Material.preset("human hair"), stiffness_scale=0.05)
-        rod = scene.add(strand, friction=0.3)
-
-        def path(t: float, x: Array = points[0]) -> tuple[Array, Array]:
-            shift, turn = nod(t)
-            return shift + turn @ x, turn
-
-        scene.clamp(rod, "start", path)
-    return scene
 
 
 def test_limp_hair_settles_on_a_head_without_being_given_up() -> None:
     """Strands are 20 times as long as they move in a substep is wide: contacts that one iterate opens must not be lost to the
     next one."""
-    sim = Simulation(groom())
+    sim = Simulation(limp_hair(600, some=slice(3, None, 600 // STRANDS)))
     assert isinstance(sim._contact, CrowdSolver)
     reports = [sim.step_frame().report for _ in range(FRAMES)]
     assert max(report.overlap for report in reports) < 0.1

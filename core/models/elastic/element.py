@@ -30,7 +30,7 @@ STRAIN, STIFFNESS, REST, STAR = 22, 27, 32, 37
 ALONG, ACROSS = 42, 43
 # Out: energy; gradient in e_a theta_a e_b theta_b; Hessian in x_p theta_a x_i theta_b x_f, column by column of its lower triangle.
 ENERGY, GRADIENT, LOCAL = 44, 45, 53
-PLACE = 119  # for whoever fills the lanes: the number of the element
+PLACE = 119  # number of the element, kept by the callers that fill the lanes
 ROWS = 120
 
 

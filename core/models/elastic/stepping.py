@@ -82,7 +82,7 @@ def step_nets(
 def step_rods(
     b: Arrays, bench: Arrays, scratch: Scratch, step: Step, skip: Flags, teams: Ints, left: Ints, first: int, last: int
 ) -> None:
-    """The same for the rods of teams (T, LANES), in the lanes of the bench. A place with nobody has -1. Rods that are left behind
+    """The same for the rods of teams (T, LANES), in the lanes of the bench. Empty places have -1. Rods that are left behind
     try again together; `left` (LANES,) is scratch."""
     for team in range(first, last):
         for lane in range(LANES):
